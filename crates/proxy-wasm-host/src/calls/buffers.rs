@@ -9,31 +9,18 @@ use crate::abi::{BufferType, Callback, HostResult, Status, wire};
 use crate::host::Host;
 use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give_bytes, give_filled, put};
 
+use super::table::host_functions;
+
 pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
-    linker.func_wrap(
-        "env",
-        "proxy_get_buffer_bytes",
-        |mut guest: Guest<'_, H>, buffer: u32, start: u32, len_max: u32, data: u32, size: u32| {
-            bytes(&mut guest, buffer, Region::new(start, len_max), ReturnPointers::new(data, size)).map(wire)
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_set_buffer_bytes",
-        |mut guest: Guest<'_, H>, buffer: u32, start: u32, len: u32, bytes: u32, bytes_len: u32| {
-            wire(set_bytes(&mut guest, buffer, Region::new(start, len), Region::new(bytes, bytes_len)))
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_get_buffer_status",
-        |mut guest: Guest<'_, H>, buffer: u32, size: u32, flags: u32| {
-            wire(status(&mut guest, buffer, size, flags))
-        },
-    )?;
-    linker.func_wrap("env", "proxy_get_configuration", |mut guest: Guest<'_, H>, data: u32, size: u32| {
-        configuration(&mut guest, ReturnPointers::new(data, size)).map(wire)
-    })?;
+    host_functions!(linker {
+        "proxy_get_buffer_bytes"(guest, buffer, start + len_max, data, size) =>
+            bytes(guest, buffer, start, ReturnPointers::new(data, size)).map(wire);
+        "proxy_set_buffer_bytes"(guest, buffer, start + len, bytes + bytes_len) =>
+            wire(set_bytes(guest, buffer, start, bytes));
+        "proxy_get_buffer_status"(guest, buffer, size, flags) => wire(status(guest, buffer, size, flags));
+        "proxy_get_configuration"(guest, data, size) =>
+            configuration(guest, ReturnPointers::new(data, size)).map(wire);
+    });
     Ok(())
 }
 

@@ -7,11 +7,14 @@ use crate::host::Host;
 use crate::ids::ContextId;
 use crate::vm::{Guest, VmState};
 
+use super::table::host_functions;
+
 pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
-    linker.func_wrap("env", "proxy_set_effective_context", |mut guest: Guest<'_, H>, context: u32| {
-        wire(set_effective(guest.data_mut(), ContextId(context)))
-    })?;
-    linker.func_wrap("env", "proxy_done", |mut guest: Guest<'_, H>| wire(done(guest.data_mut())))?;
+    host_functions!(linker {
+        "proxy_set_effective_context"(guest, context) =>
+            wire(set_effective(guest.data_mut(), ContextId(context)));
+        "proxy_done"(guest) => wire(done(guest.data_mut()));
+    });
     Ok(())
 }
 

@@ -8,54 +8,22 @@ use crate::abi::{AbiVersion, HostResult, MapType, PairsSize, Status, wire};
 use crate::host::Host;
 use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give, give_map, put};
 
+use super::table::host_functions;
+
 pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
-    linker.func_wrap(
-        "env",
-        "proxy_get_header_map_size",
-        |mut guest: Guest<'_, H>, map: u32, size: u32| wire(map_size(&mut guest, map, size)),
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_get_header_map_pairs",
-        |mut guest: Guest<'_, H>, map: u32, data: u32, size: u32| {
-            pairs(&mut guest, map, ReturnPointers::new(data, size)).map(wire)
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_set_header_map_pairs",
-        |mut guest: Guest<'_, H>, map: u32, pairs: u32, len: u32| {
-            wire(set_pairs(&mut guest, map, Region::new(pairs, len)))
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_get_header_map_value",
-        |mut guest: Guest<'_, H>, map: u32, key: u32, key_len: u32, data: u32, size: u32| {
-            value(&mut guest, map, Region::new(key, key_len), ReturnPointers::new(data, size)).map(wire)
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_add_header_map_value",
-        |mut guest: Guest<'_, H>, map: u32, key: u32, key_len: u32, value: u32, value_len: u32| {
-            wire(add(&mut guest, map, Region::new(key, key_len), Region::new(value, value_len)))
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_replace_header_map_value",
-        |mut guest: Guest<'_, H>, map: u32, key: u32, key_len: u32, value: u32, value_len: u32| {
-            wire(replace(&mut guest, map, Region::new(key, key_len), Region::new(value, value_len)))
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_remove_header_map_value",
-        |mut guest: Guest<'_, H>, map: u32, key: u32, key_len: u32| {
-            wire(remove(&mut guest, map, Region::new(key, key_len)))
-        },
-    )?;
+    host_functions!(linker {
+        "proxy_get_header_map_size"(guest, map, size) => wire(map_size(guest, map, size));
+        "proxy_get_header_map_pairs"(guest, map, data, size) =>
+            pairs(guest, map, ReturnPointers::new(data, size)).map(wire);
+        "proxy_set_header_map_pairs"(guest, map, pairs + len) => wire(set_pairs(guest, map, pairs));
+        "proxy_get_header_map_value"(guest, map, key + key_len, data, size) =>
+            value(guest, map, key, ReturnPointers::new(data, size)).map(wire);
+        "proxy_add_header_map_value"(guest, map, key + key_len, value + value_len) =>
+            wire(add(guest, map, key, value));
+        "proxy_replace_header_map_value"(guest, map, key + key_len, value + value_len) =>
+            wire(replace(guest, map, key, value));
+        "proxy_remove_header_map_value"(guest, map, key + key_len) => wire(remove(guest, map, key));
+    });
     Ok(())
 }
 

@@ -6,21 +6,13 @@ use crate::abi::{HostResult, wire};
 use crate::host::Host;
 use crate::vm::{Guest, Region, ReturnPointers, VmState, give};
 
+use super::table::host_functions;
+
 pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
-    linker.func_wrap(
-        "env",
-        "proxy_call_foreign_function",
-        |mut guest: Guest<'_, H>,
-         name: u32,
-         name_len: u32,
-         arguments: u32,
-         arguments_len: u32,
-         data: u32,
-         size: u32| {
-            let (name, arguments) = (Region::new(name, name_len), Region::new(arguments, arguments_len));
-            call(&mut guest, name, arguments, ReturnPointers::new(data, size)).map(wire)
-        },
-    )?;
+    host_functions!(linker {
+        "proxy_call_foreign_function"(guest, name + name_len, arguments + arguments_len, data, size) =>
+            call(guest, name, arguments, ReturnPointers::new(data, size)).map(wire);
+    });
     Ok(())
 }
 

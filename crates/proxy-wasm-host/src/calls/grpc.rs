@@ -9,68 +9,23 @@ use crate::host::{GrpcCall, GrpcStream, Host, Rest};
 use crate::ids::CallId;
 use crate::vm::{Given, Guest, HostCallCx, Region, VmState, cross, put};
 
+use super::table::host_functions;
+
 pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
-    linker.func_wrap(
-        "env",
-        "proxy_grpc_call",
-        |mut guest: Guest<'_, H>,
-         upstream: u32,
-         upstream_len: u32,
-         service: u32,
-         service_len: u32,
-         method: u32,
-         method_len: u32,
-         metadata: u32,
-         metadata_len: u32,
-         message: u32,
-         message_len: u32,
-         timeout: u32,
-         place: u32| {
-            let target = GrpcTargetRegions {
-                upstream: Region::new(upstream, upstream_len),
-                service: Region::new(service, service_len),
-                method: Region::new(method, method_len),
-                metadata: Region::new(metadata, metadata_len),
-            };
-            wire(call(&mut guest, &target, Region::new(message, message_len), timeout, place))
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_grpc_stream",
-        |mut guest: Guest<'_, H>,
-         upstream: u32,
-         upstream_len: u32,
-         service: u32,
-         service_len: u32,
-         method: u32,
-         method_len: u32,
-         metadata: u32,
-         metadata_len: u32,
-         place: u32| {
-            let target = GrpcTargetRegions {
-                upstream: Region::new(upstream, upstream_len),
-                service: Region::new(service, service_len),
-                method: Region::new(method, method_len),
-                metadata: Region::new(metadata, metadata_len),
-            };
-            wire(stream(&mut guest, &target, place))
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_grpc_send",
-        |mut guest: Guest<'_, H>, call: u32, message: u32, message_len: u32, is_end: u32| {
-            let rest = Rest::of_end(is_end != 0);
-            wire(send(&mut guest, CallId(call), Region::new(message, message_len), rest))
-        },
-    )?;
-    linker.func_wrap("env", "proxy_grpc_cancel", |mut guest: Guest<'_, H>, call: u32| {
-        wire(cancel(&mut guest, CallId(call)))
-    })?;
-    linker.func_wrap("env", "proxy_grpc_close", |mut guest: Guest<'_, H>, call: u32| {
-        wire(close(&mut guest, CallId(call)))
-    })?;
+    host_functions!(linker {
+        "proxy_grpc_call"(
+            guest, upstream + upstream_len, service + service_len, method + method_len, metadata + metadata_len,
+            message + message_len, timeout, place
+        ) => wire(call(guest, &GrpcTargetRegions { upstream, service, method, metadata }, message, timeout, place));
+        "proxy_grpc_stream"(
+            guest, upstream + upstream_len, service + service_len, method + method_len, metadata + metadata_len,
+            place
+        ) => wire(stream(guest, &GrpcTargetRegions { upstream, service, method, metadata }, place));
+        "proxy_grpc_send"(guest, call, message + message_len, is_end) =>
+            wire(send(guest, CallId(call), message, Rest::of_end(is_end != 0)));
+        "proxy_grpc_cancel"(guest, call) => wire(cancel(guest, CallId(call)));
+        "proxy_grpc_close"(guest, call) => wire(close(guest, CallId(call)));
+    });
     Ok(())
 }
 

@@ -8,38 +8,20 @@ use crate::abi::{HostResult, Status, wire};
 use crate::host::{Host, HttpCall};
 use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give, put};
 
+use super::table::host_functions;
+
 pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
-    linker.func_wrap(
-        "env",
-        "proxy_http_call",
-        |mut guest: Guest<'_, H>,
-         upstream: u32,
-         upstream_len: u32,
-         headers: u32,
-         headers_len: u32,
-         body: u32,
-         body_len: u32,
-         trailers: u32,
-         trailers_len: u32,
-         timeout: u32,
-         place: u32| {
-            let call = HttpCallRegions {
-                upstream: Region::new(upstream, upstream_len),
-                headers: Region::new(headers, headers_len),
-                body: Region::new(body, body_len),
-                trailers: Region::new(trailers, trailers_len),
-                timeout: Duration::from_millis(u64::from(timeout)),
-            };
-            wire(http_call(&mut guest, &call, place))
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_get_status",
-        |mut guest: Guest<'_, H>, code: u32, data: u32, size: u32| {
-            call_status(&mut guest, code, ReturnPointers::new(data, size)).map(wire)
-        },
-    )?;
+    host_functions!(linker {
+        "proxy_http_call"(
+            guest, upstream + upstream_len, headers + headers_len, body + body_len, trailers + trailers_len,
+            timeout, place
+        ) => {
+            let timeout = Duration::from_millis(u64::from(timeout));
+            wire(http_call(guest, &HttpCallRegions { upstream, headers, body, trailers, timeout }, place))
+        };
+        "proxy_get_status"(guest, code, data, size) =>
+            call_status(guest, code, ReturnPointers::new(data, size)).map(wire);
+    });
     Ok(())
 }
 

@@ -8,21 +8,15 @@ use crate::abi::{HostResult, LogLevel, Status, wire};
 use crate::host::Host;
 use crate::vm::{Guest, HostCallCx, Region, VmState, cross, cross_without_context, put};
 
+use super::table::host_functions;
+
 pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
-    linker.func_wrap("env", "proxy_log", |mut guest: Guest<'_, H>, level: u32, text: u32, len: u32| {
-        wire(log(&mut guest, level, Region::new(text, len)))
-    })?;
-    linker.func_wrap("env", "proxy_get_log_level", |mut guest: Guest<'_, H>, level: u32| {
-        wire(log_level(&mut guest, level))
-    })?;
-    linker.func_wrap("env", "proxy_get_current_time_nanoseconds", |mut guest: Guest<'_, H>, time: u32| {
-        wire(current_time(&mut guest, time))
-    })?;
-    linker.func_wrap(
-        "env",
-        "proxy_set_tick_period_milliseconds",
-        |mut guest: Guest<'_, H>, period: u32| wire(set_tick_period(&mut guest, period)),
-    )?;
+    host_functions!(linker {
+        "proxy_log"(guest, level, text + len) => wire(log(guest, level, text));
+        "proxy_get_log_level"(guest, level) => wire(log_level(guest, level));
+        "proxy_get_current_time_nanoseconds"(guest, time) => wire(current_time(guest, time));
+        "proxy_set_tick_period_milliseconds"(guest, period) => wire(set_tick_period(guest, period));
+    });
     Ok(())
 }
 

@@ -7,14 +7,14 @@ use crate::host::Host;
 use crate::ids::MetricId;
 use crate::vm::{Guest, HostCallCx, Region, VmState, cross, put};
 
+use super::table::host_functions;
+
 pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
-    linker.func_wrap(
-        "env",
-        "proxy_define_metric",
-        |mut guest: Guest<'_, H>, kind: u32, name: u32, name_len: u32, place: u32| {
-            wire(define_metric(&mut guest, kind, Region::new(name, name_len), place))
-        },
-    )?;
+    host_functions!(linker {
+        "proxy_define_metric"(guest, kind, name + name_len, place) =>
+            wire(define_metric(guest, kind, name, place));
+        "proxy_get_metric"(guest, metric, place) => wire(value(guest, MetricId(metric), place));
+    });
     linker.func_wrap("env", "proxy_record_metric", |mut guest: Guest<'_, H>, metric: u32, value: u64| {
         wire(record(&mut guest, MetricId(metric), value))
     })?;
@@ -25,9 +25,6 @@ pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Resu
             wire(increment(&mut guest, MetricId(metric), delta))
         },
     )?;
-    linker.func_wrap("env", "proxy_get_metric", |mut guest: Guest<'_, H>, metric: u32, place: u32| {
-        wire(value(&mut guest, MetricId(metric), place))
-    })?;
     Ok(())
 }
 

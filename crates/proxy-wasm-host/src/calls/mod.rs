@@ -13,5 +13,6 @@ mod properties;
 mod queues;
 mod shared_data;
 mod streams;
+mod table;
 
 pub(crate) use define::define;

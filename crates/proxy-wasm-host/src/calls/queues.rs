@@ -7,38 +7,19 @@ use crate::host::Host;
 use crate::ids::QueueId;
 use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give, put};
 
+use super::table::host_functions;
+
 pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
-    linker.func_wrap(
-        "env",
-        "proxy_register_shared_queue",
-        |mut guest: Guest<'_, H>, name: u32, name_len: u32, place: u32| {
-            wire(register(&mut guest, Region::new(name, name_len), place))
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_resolve_shared_queue",
-        |mut guest: Guest<'_, H>, vm_id: u32, vm_id_len: u32, name: u32, name_len: u32, place: u32| {
-            wire(resolve(&mut guest, Region::new(vm_id, vm_id_len), Region::new(name, name_len), place))
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_enqueue_shared_queue",
-        |mut guest: Guest<'_, H>, queue: u32, item: u32, item_len: u32| {
-            wire(enqueue(&mut guest, QueueId(queue), Region::new(item, item_len)))
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_dequeue_shared_queue",
-        |mut guest: Guest<'_, H>, queue: u32, data: u32, size: u32| {
-            give(&mut guest, ReturnPointers::new(data, size), |host, scope, _| {
-                host.dequeue(scope, QueueId(queue))
-            })
-            .map(wire)
-        },
-    )?;
+    host_functions!(linker {
+        "proxy_register_shared_queue"(guest, name + name_len, place) => wire(register(guest, name, place));
+        "proxy_resolve_shared_queue"(guest, vm_id + vm_id_len, name + name_len, place) =>
+            wire(resolve(guest, vm_id, name, place));
+        "proxy_enqueue_shared_queue"(guest, queue, item + item_len) =>
+            wire(enqueue(guest, QueueId(queue), item));
+        "proxy_dequeue_shared_queue"(guest, queue, data, size) =>
+            give(guest, ReturnPointers::new(data, size), |host, scope, _| host.dequeue(scope, QueueId(queue)))
+                .map(wire);
+    });
     Ok(())
 }
 

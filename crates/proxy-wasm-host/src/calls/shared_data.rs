@@ -8,21 +8,15 @@ use crate::abi::{HostResult, wire};
 use crate::host::Host;
 use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give, put};
 
+use super::table::host_functions;
+
 pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
-    linker.func_wrap(
-        "env",
-        "proxy_get_shared_data",
-        |mut guest: Guest<'_, H>, key: u32, key_len: u32, data: u32, size: u32, cas: u32| {
-            value(&mut guest, Region::new(key, key_len), ReturnPointers::new(data, size), cas).map(wire)
-        },
-    )?;
-    linker.func_wrap(
-        "env",
-        "proxy_set_shared_data",
-        |mut guest: Guest<'_, H>, key: u32, key_len: u32, value: u32, value_len: u32, cas: u32| {
-            wire(set_value(&mut guest, Region::new(key, key_len), Region::new(value, value_len), cas))
-        },
-    )?;
+    host_functions!(linker {
+        "proxy_get_shared_data"(guest, key + key_len, data, size, cas) =>
+            value(guest, key, ReturnPointers::new(data, size), cas).map(wire);
+        "proxy_set_shared_data"(guest, key + key_len, value + value_len, cas) =>
+            wire(set_value(guest, key, value, cas));
+    });
     Ok(())
 }
 

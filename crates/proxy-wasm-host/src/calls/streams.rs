@@ -6,44 +6,19 @@ use crate::abi::{HostResult, Status, StreamType, wire};
 use crate::host::{Host, LocalResponse};
 use crate::vm::{Guest, HostCallCx, Region, VmState, cross};
 
+use super::table::host_functions;
+
 pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Result<()> {
-    linker.func_wrap("env", "proxy_continue_stream", |mut guest: Guest<'_, H>, stream: u32| {
-        wire(go_on(&mut guest, StreamType::from_wire(stream)))
-    })?;
-    linker.func_wrap("env", "proxy_continue_request", |mut guest: Guest<'_, H>| {
-        wire(go_on(&mut guest, Some(StreamType::HttpRequest)))
-    })?;
-    linker.func_wrap("env", "proxy_continue_response", |mut guest: Guest<'_, H>| {
-        wire(go_on(&mut guest, Some(StreamType::HttpResponse)))
-    })?;
-    linker.func_wrap("env", "proxy_close_stream", |mut guest: Guest<'_, H>, stream: u32| {
-        wire(close(&mut guest, StreamType::from_wire(stream)))
-    })?;
-    linker.func_wrap("env", "proxy_clear_route_cache", |mut guest: Guest<'_, H>| {
-        wire(clear_route_cache(&mut guest))
-    })?;
-    linker.func_wrap(
-        "env",
-        "proxy_send_local_response",
-        |mut guest: Guest<'_, H>,
-         status: u32,
-         details: u32,
-         details_len: u32,
-         body: u32,
-         body_len: u32,
-         headers: u32,
-         headers_len: u32,
-         grpc_status: u32| {
-            let response = LocalResponseRegions {
-                status,
-                details: Region::new(details, details_len),
-                body: Region::new(body, body_len),
-                headers: Region::new(headers, headers_len),
-                grpc_status,
-            };
-            wire(respond(&mut guest, &response))
-        },
-    )?;
+    host_functions!(linker {
+        "proxy_continue_stream"(guest, stream) => wire(go_on(guest, StreamType::from_wire(stream)));
+        "proxy_continue_request"(guest) => wire(go_on(guest, Some(StreamType::HttpRequest)));
+        "proxy_continue_response"(guest) => wire(go_on(guest, Some(StreamType::HttpResponse)));
+        "proxy_close_stream"(guest, stream) => wire(close(guest, StreamType::from_wire(stream)));
+        "proxy_clear_route_cache"(guest) => wire(clear_route_cache(guest));
+        "proxy_send_local_response"(
+            guest, status, details + details_len, body + body_len, headers + headers_len, grpc_status
+        ) => wire(respond(guest, &LocalResponseRegions { status, details, body, headers, grpc_status }));
+    });
     Ok(())
 }
 
