@@ -7,7 +7,7 @@ use super::store::SlotStore;
 use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::limits::ProtobufLimits;
 use crate::wire::{
-    FIXED32, FIXED64, GROUP_START, LENGTH, LENGTH_MAX, VARINT, WireRead, number_of, read_varint, varint_len,
+    GROUP_END, GROUP_START, LENGTH, LENGTH_MAX, WireRead, number_of, read_value, read_varint, varint_len,
     wire_type_of,
 };
 
@@ -174,15 +174,9 @@ impl WalkEngine {
         let wire_type = wire_type_of(tag);
         let body = rest.get(tag_bytes..).unwrap_or_default();
         let read = match wire_type {
-            VARINT | LENGTH => read_varint(body).map_err(fault)?,
-            FIXED64 => body
-                .first_chunk::<8>()
-                .map_or(WireRead::More, |bytes| WireRead::Done(u64::from_le_bytes(*bytes), 8)),
-            FIXED32 => body
-                .first_chunk::<4>()
-                .map_or(WireRead::More, |bytes| WireRead::Done(u64::from(u32::from_le_bytes(*bytes)), 4)),
             GROUP_START => WireRead::Done(0, 0),
-            _ => return self.end_group(number, offset, tag_bytes),
+            GROUP_END => return self.end_group(number, offset, tag_bytes),
+            _ => read_value(wire_type, body).map_err(fault)?,
         };
         let WireRead::Done(value, bytes) = read else { return self.more(rest, offset) };
         let used = tag_bytes + bytes;

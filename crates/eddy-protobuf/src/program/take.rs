@@ -8,7 +8,7 @@ use super::rule::integer;
 use super::store::Cell;
 use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::schema::{FieldType, Label};
-use crate::wire::{FIXED32, FIXED64, GROUP_START, Items, LENGTH, WireRead, WireValue, front, read_varint};
+use crate::wire::{GROUP_START, Items, LENGTH, WireRead, WireValue, front, read_value, read_varint};
 
 impl WalkEngine {
     /// Continues the item left open by the last piece; returns how many bytes were read.
@@ -238,15 +238,8 @@ impl WalkEngine {
         rest: &[u8],
         offset: u64,
     ) -> ProtobufResult<usize> {
-        let read = match op.wire_type {
-            FIXED64 => rest.first_chunk::<8>().map(|bytes| (u64::from_le_bytes(*bytes), 8)),
-            FIXED32 => rest.first_chunk::<4>().map(|bytes| (u64::from(u32::from_le_bytes(*bytes)), 4)),
-            _ => match read_varint(rest).map_err(|kind| ProtobufError::new(offset, kind))? {
-                WireRead::Done(value, bytes) => Some((value, bytes)),
-                WireRead::More => None,
-            },
-        };
-        let Some((raw, bytes)) = read else { return self.more(rest, offset) };
+        let read = read_value(op.wire_type, rest).map_err(|kind| ProtobufError::new(offset, kind))?;
+        let WireRead::Done(raw, bytes) = read else { return self.more(rest, offset) };
         if offset + bytes as u64 > self.top.end {
             return Err(self.past_end(offset));
         }

@@ -1,6 +1,6 @@
 //! Varints and tags.
 
-use super::{GROUP_END, NUMBER_MAX};
+use super::{FIXED32, FIXED64, GROUP_END, LENGTH, NUMBER_MAX, VARINT};
 use crate::fault::ProtobufErrorKind;
 
 /// Result of reading from the front of some bytes.
@@ -25,6 +25,27 @@ pub(crate) fn read_varint(bytes: &[u8]) -> Result<WireRead<u64>, ProtobufErrorKi
         }
         _ => read_long(bytes),
     }
+}
+
+/// Reads the value after a tag, or an element of a packed list; for a length-delimited value its length. Groups have no
+/// value.
+///
+/// # Errors
+/// [`ProtobufErrorKind::VarintTooLong`]; [`ProtobufErrorKind::WireType`] for groups.
+#[inline]
+pub(crate) fn read_value(wire_type: u8, bytes: &[u8]) -> Result<WireRead<u64>, ProtobufErrorKind> {
+    Ok(match wire_type {
+        VARINT | LENGTH => return read_varint(bytes),
+        FIXED64 => match bytes.first_chunk::<8>() {
+            Some(bytes) => WireRead::Done(u64::from_le_bytes(*bytes), 8),
+            None => WireRead::More,
+        },
+        FIXED32 => match bytes.first_chunk::<4>() {
+            Some(bytes) => WireRead::Done(u64::from(u32::from_le_bytes(*bytes)), 4),
+            None => WireRead::More,
+        },
+        _ => return Err(ProtobufErrorKind::WireType),
+    })
 }
 
 fn read_long(bytes: &[u8]) -> Result<WireRead<u64>, ProtobufErrorKind> {

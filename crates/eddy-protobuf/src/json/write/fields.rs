@@ -7,7 +7,7 @@ use super::scalar::is_zero;
 use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::json::JsonFieldNaming;
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageDescriptor, Schema};
-use crate::wire::{FIXED32, FIXED64, LENGTH, WireRead, read_varint};
+use crate::wire::{LENGTH, WireRead, read_value};
 
 impl JsonWriter {
     /// Handles a field of a message; returns how many bytes of `behind` were consumed.
@@ -222,15 +222,9 @@ impl JsonWriter {
         let Some(field) = schema.message(self.top.message).field(self.top.open) else {
             return Err(ProtobufError::new(offset, ProtobufErrorKind::WireType).into());
         };
-        let read = match field.kind.wire_type() {
-            FIXED64 => rest.first_chunk::<8>().map(|bytes| (u64::from_le_bytes(*bytes), 8)),
-            FIXED32 => rest.first_chunk::<4>().map(|bytes| (u64::from(u32::from_le_bytes(*bytes)), 4)),
-            _ => match read_varint(rest).map_err(|kind| ProtobufError::new(offset, kind))? {
-                WireRead::Done(value, bytes) => Some((value, bytes)),
-                WireRead::More => None,
-            },
-        };
-        let Some((value, bytes)) = read else { return self.more(rest, offset) };
+        let read =
+            read_value(field.kind.wire_type(), rest).map_err(|kind| ProtobufError::new(offset, kind))?;
+        let WireRead::Done(value, bytes) = read else { return self.more(rest, offset) };
         if offset + bytes as u64 > self.top.end {
             return Err(ProtobufError::new(offset, ProtobufErrorKind::PastEnd).into());
         }

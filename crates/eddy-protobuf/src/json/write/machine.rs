@@ -8,8 +8,7 @@ use crate::json::keys::Keys;
 use crate::limits::ProtobufLimits;
 use crate::schema::{MessageId, Schema, Special};
 use crate::wire::{
-    FIXED32, FIXED64, GROUP_END, GROUP_START, LENGTH, LENGTH_MAX, VARINT, WireRead, number_of, read_varint,
-    wire_type_of,
+    GROUP_END, GROUP_START, LENGTH, LENGTH_MAX, WireRead, number_of, read_value, read_varint, wire_type_of,
 };
 
 /// Why the machine stopped.
@@ -348,23 +347,6 @@ impl JsonWriter {
         }
         Ok(())
     }
-}
-
-/// Reads the value after a tag, except for groups.
-#[inline]
-fn read_value(wire_type: u8, body: &[u8]) -> Result<WireRead<u64>, ProtobufErrorKind> {
-    Ok(match wire_type {
-        VARINT | LENGTH => return read_varint(body),
-        FIXED64 => match body.first_chunk::<8>() {
-            Some(bytes) => WireRead::Done(u64::from_le_bytes(*bytes), 8),
-            None => WireRead::More,
-        },
-        FIXED32 => match body.first_chunk::<4>() {
-            Some(bytes) => WireRead::Done(u64::from(u32::from_le_bytes(*bytes)), 4),
-            None => WireRead::More,
-        },
-        _ => return Err(ProtobufErrorKind::WireType),
-    })
 }
 
 /// Returns the frame around the outermost message.

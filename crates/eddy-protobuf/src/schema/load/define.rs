@@ -96,7 +96,7 @@ impl<'r, 'd> Defining<'r, 'd> {
         if raw.values.len() > INDEX_MAX {
             return Err(too_many(file, &name, "values"));
         }
-        let values = raw.values.iter().map(|(name, number)| ((*name).into(), *number)).collect();
+        let values = raw.values.iter().map(|value| (value.name.into(), value.number)).collect();
         self.schema.enums.push(Enumeration::build(name, values, features.is_enum_closed));
         Ok(())
     }
