@@ -1,8 +1,11 @@
 //! Tests of the client side of HTTP/2, frame by frame.
 
-use super::frame::{self, FrameHead};
+use super::frame;
 use super::hpack::Decoder;
-use super::test_frames::{ENDS, OPEN, PREFACE, block, fields_with_repeats, frame, words};
+use super::test_frames::{
+    ENDS, OPEN, PREFACE, block, check_whole_frames, damage, fields_with_repeats, frame, push_frame,
+    random_bytes, random_numbers, until_fault, words,
+};
 use super::{Abuse, BodyReadResult, ErrorCode, Gone, Http2, Http2Fault, Http2Limits, Loss};
 use crate::head::HeadFault;
 
@@ -341,17 +344,14 @@ fn a_hostile_server_runs_out_of_budget() {
     ] {
         let mut server = server();
         server.asks(GET, true);
-        let mut count = 0;
         if abuse == Abuse::EmptyData {
             server.says(&head(1, OPEN, &[(":status", "200")])).unwrap();
         }
-        let fault = loop {
-            match server.client.receive(&flood, 0) {
-                Ok(_) => count += 1,
-                Err(fault) => break fault,
-            }
+        let (count, fault) = until_fault(|_| {
+            let received = server.client.receive(&flood, 0)?;
             server.reads(1).ok();
-        };
+            Ok(received)
+        });
         assert_eq!(fault, Http2Fault::Abuse(abuse));
         assert!(count <= 1000, "{abuse:?} {count}");
         assert_eq!(server.hears().last().unwrap(), "goaway 0 11");
@@ -392,23 +392,18 @@ fn answers_out_of_proportion_to_what_came_end_the_link() {
     // Final heads, interim heads and trailers.
     for purpose in ["head", "interim", "trailers"] {
         let mut server = server();
-        let mut count = 0;
-        let fault = loop {
+        let (count, fault) = until_fault(|count| {
             let id = server.asks(GET, true);
             let status: &[u8] = if purpose == "interim" { b"\x08\x03103" } else { b"\x88" };
             let fields = if count == 0 { fields_with_repeats(3_900, 15) } else { vec![0xbe; 16] };
-            let said = if purpose == "trailers" {
+            if purpose == "trailers" {
                 server.says(&frame(frame::HEADERS, OPEN, id, status)).unwrap();
                 server.says(&frame(frame::HEADERS, ENDS, id, &fields))
             } else {
                 let flags = if purpose == "interim" { OPEN } else { ENDS };
                 server.says(&frame(frame::HEADERS, flags, id, &[status, fields.as_slice()].concat()))
-            };
-            match said {
-                Ok(()) => count += 1,
-                Err(fault) => break fault,
             }
-        };
+        });
         assert_eq!(fault, Http2Fault::Abuse(Abuse::Heads), "{purpose}");
         assert!((1..=4).contains(&count), "{purpose}: {count}");
     }
@@ -435,11 +430,7 @@ fn answers_out_of_proportion_are_held_for_few_requests_at_once() {
 /// Random splits and changes of a server's bytes cause neither a panic nor invalid frames.
 #[test]
 fn no_bytes_make_it_panic() {
-    let mut state = 7_u64;
-    let mut random = move |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut random = random_numbers(7);
     let (mut faults, mut answers) = (0, 0);
     for _ in 0..20_000 {
         let mut bytes = frame(frame::SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 9]);
@@ -461,15 +452,11 @@ fn no_bytes_make_it_panic() {
                 0 | 1 => block(&[(":status", if random(3) == 0 { "103" } else { "200" }), ("a", "b")]),
                 2 => vec![0; usize::try_from(random(12)).unwrap()],
                 3 => vec![0, 0, 0, 8],
-                _ => (0..random(20)).map(|_| u8::try_from(random(256)).unwrap()).collect(),
+                _ => random_bytes(&mut random),
             };
-            let of_connection = matches!(kind, 4 | 6 | 7);
-            bytes.extend(frame(kind, flags, if of_connection { 0 } else { stream }, &payload));
+            push_frame(&mut bytes, kind, flags, stream, &payload);
         }
-        if random(4) == 0 {
-            let at = usize::try_from(random(bytes.len() as u64)).unwrap();
-            bytes[at] = u8::try_from(random(256)).unwrap();
-        }
+        damage(&mut bytes, &mut random);
         let mut client = Http2::client("http", Http2Limits { streams_max: 3, ..Http2Limits::default() }, 0);
         client.written(PREFACE.len());
         for text in [GET, POST, GET] {
@@ -496,13 +483,7 @@ fn no_bytes_make_it_panic() {
                 }
             }
         }
-        let out = client.output().to_vec();
-        let mut rest = out.as_slice();
-        while let Some(head) = FrameHead::parse(rest) {
-            assert!(head.kind <= frame::CONTINUATION && head.length <= 16 * 1024);
-            rest = &rest[9 + head.length..];
-        }
-        assert!(rest.is_empty(), "whole frames are written");
+        check_whole_frames(client.output());
     }
     assert!((2_000..20_000).contains(&faults) && answers > 1_000, "{faults} {answers}");
 }

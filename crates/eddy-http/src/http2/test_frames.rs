@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use super::Http2Fault;
 use super::frame::{self, FrameHead, write_frame};
 use super::hpack::Decoder;
 
@@ -85,4 +86,53 @@ pub(super) fn words(out: &[u8], decoder: &mut Decoder) -> Vec<String> {
         });
     }
     words
+}
+
+/// Repeats an attack, with the number of repetitions so far, until it fails; returns how often it succeeded.
+pub(super) fn until_fault<T>(mut attack: impl FnMut(u32) -> Result<T, Http2Fault>) -> (u32, Http2Fault) {
+    let mut count = 0;
+    loop {
+        match attack(count) {
+            Ok(_) => count += 1,
+            Err(fault) => return (count, fault),
+        }
+        assert!(count <= 1_000, "the budget is used up before");
+    }
+}
+
+/// Returns a generator of numbers below a limit.
+pub(super) fn random_numbers(mut state: u64) -> impl FnMut(u64) -> u64 {
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    }
+}
+
+/// Returns up to 19 bytes.
+pub(super) fn random_bytes(random: &mut impl FnMut(u64) -> u64) -> Vec<u8> {
+    (0..random(20)).map(|_| u8::try_from(random(256)).unwrap()).collect()
+}
+
+/// Appends a frame; the kinds that belong to the connection get no stream.
+pub(super) fn push_frame(bytes: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+    let of_connection = matches!(kind, 4 | 6 | 7);
+    bytes.extend(frame(kind, flags, if of_connection { 0 } else { stream }, payload));
+}
+
+/// Changes a byte in every fourth case.
+pub(super) fn damage(bytes: &mut [u8], random: &mut impl FnMut(u64) -> u64) {
+    if random(4) == 0 {
+        let at = usize::try_from(random(bytes.len() as u64)).unwrap();
+        bytes[at] = u8::try_from(random(256)).unwrap();
+    }
+}
+
+/// Checks that the output of a connection is whole frames of valid kinds and lengths.
+pub(super) fn check_whole_frames(out: &[u8]) {
+    let mut rest = out;
+    while let Some(head) = FrameHead::parse(rest) {
+        assert!(head.kind <= frame::CONTINUATION && head.length <= 16 * 1024);
+        rest = &rest[9 + head.length..];
+    }
+    assert!(rest.is_empty(), "whole frames are written");
 }

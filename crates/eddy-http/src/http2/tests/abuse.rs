@@ -1,8 +1,11 @@
 //! Floods and invalid bytes.
 
 use super::client::{GET, Http2TestClient, client};
-use crate::http2::frame::{self, FrameHead};
-use crate::http2::test_frames::{ENDS, OPEN, PREFACE, block, frame};
+use crate::http2::frame;
+use crate::http2::test_frames::{
+    ENDS, OPEN, PREFACE, block, check_whole_frames, damage, frame, push_frame, random_bytes, random_numbers,
+    until_fault,
+};
 use crate::http2::{Abuse, ErrorCode, Http2, Http2Fault, Http2Limits};
 
 #[test]
@@ -17,13 +20,7 @@ fn floods_end_the_connection_and_have_a_name() {
     ] {
         let mut client = client();
         client.asks(1, OPEN, &GET).unwrap();
-        let mut count = 0;
-        let fault = loop {
-            match client.server.receive(&flood, 0) {
-                Ok(_) => count += 1,
-                Err(fault) => break fault,
-            }
-        };
+        let (count, fault) = until_fault(|_| client.server.receive(&flood, 0));
         assert_eq!(fault, Http2Fault::Abuse(abuse));
         assert!(count <= 1000, "{abuse:?} {count}");
         assert_eq!(client.hears().last().unwrap(), "goaway 1 11");
@@ -41,18 +38,17 @@ fn requests_that_are_taken_back_or_broken_are_counted() {
     ];
     for attack in attacks {
         let mut client = client();
-        let (mut id, mut begun) = (1, 0);
-        let fault = loop {
-            let request = frame(frame::HEADERS, ENDS, id, &block(&GET));
-            if let Err(fault) = client.says(&request).and_then(|()| attack(&mut client, id)) {
-                break fault;
-            }
+        let mut begun = 0;
+        let (_, fault) = until_fault(|count| {
+            let id = 1 + 2 * count;
+            client.says(&frame(frame::HEADERS, ENDS, id, &block(&GET)))?;
+            attack(&mut client, id)?;
             while let Some(opened) = client.server.next_opened() {
                 begun += 1;
                 client.server.finish(opened, ErrorCode::Cancel);
             }
-            id += 2;
-        };
+            Ok(())
+        });
         assert_eq!(fault, Http2Fault::Abuse(Abuse::Resets));
         assert!(begun <= 200, "{begun}");
     }
@@ -64,13 +60,7 @@ fn fields_without_end_are_not_gathered() {
         let mut client = client();
         client.says(&frame(frame::HEADERS, 0, 1, &block(&GET))).unwrap();
         assert!(client.server.is_in_block());
-        let mut count = 0;
-        let fault = loop {
-            match client.says(&frame(frame::CONTINUATION, 0, 1, &piece)) {
-                Ok(()) => count += 1,
-                Err(fault) => break fault,
-            }
-        };
+        let (count, fault) = until_fault(|_| client.says(&frame(frame::CONTINUATION, 0, 1, &piece)));
         assert_eq!(fault.code(), ErrorCode::EnhanceYourCalm);
         assert!(count < count_max, "{count}");
     }
@@ -79,11 +69,7 @@ fn fields_without_end_are_not_gathered() {
 /// Random splits and changes of frames cause neither a panic nor a response without a request.
 #[test]
 fn no_bytes_make_it_panic() {
-    let mut state = 42_u64;
-    let mut random = move |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut random = random_numbers(42);
     let mut faults = 0;
     for _ in 0..20_000 {
         let mut bytes = [PREFACE, &frame(frame::SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 9])].concat();
@@ -95,15 +81,11 @@ fn no_bytes_make_it_panic() {
                 0 => block(&GET),
                 1 => vec![0; usize::try_from(random(12)).unwrap()],
                 2 => vec![0, 0, 0, 8],
-                _ => (0..random(20)).map(|_| u8::try_from(random(256)).unwrap()).collect(),
+                _ => random_bytes(&mut random),
             };
-            let of_connection = matches!(kind, 4 | 6 | 7);
-            bytes.extend(frame(kind, flags, if of_connection { 0 } else { stream }, &payload));
+            push_frame(&mut bytes, kind, flags, stream, &payload);
         }
-        if random(4) == 0 {
-            let at = usize::try_from(random(bytes.len() as u64)).unwrap();
-            bytes[at] = u8::try_from(random(256)).unwrap();
-        }
+        damage(&mut bytes, &mut random);
         let mut server = Http2::new(Http2Limits { streams_max: 2, ..Http2Limits::default() }, 0);
         let (mut start, mut end) = (0, 0);
         while end < bytes.len() {
@@ -129,13 +111,7 @@ fn no_bytes_make_it_panic() {
             }
             while server.next_woken().is_some() {}
         }
-        let out = server.output().to_vec();
-        let mut rest = out.as_slice();
-        while let Some(head) = FrameHead::parse(rest) {
-            assert!(head.kind <= frame::CONTINUATION && head.length <= 16 * 1024);
-            rest = &rest[9 + head.length..];
-        }
-        assert!(rest.is_empty(), "whole frames are written");
+        check_whole_frames(server.output());
     }
     assert!((5_000..20_000).contains(&faults), "{faults}");
 }

@@ -4,7 +4,9 @@ use super::client::{GET, Http2TestClient, client};
 use crate::head::{HeadFault, HeadLimits};
 use crate::http2::fields::FieldList;
 use crate::http2::frame;
-use crate::http2::test_frames::{ENDS, OPEN, block, fields_with_repeats, frame, head_with_repeats, repeats};
+use crate::http2::test_frames::{
+    ENDS, OPEN, block, fields_with_repeats, frame, head_with_repeats, random_numbers, repeats, until_fault,
+};
 use crate::http2::{Abuse, ErrorCode, Http2Fault, Http2Limits};
 
 #[test]
@@ -75,16 +77,12 @@ fn heads_out_of_proportion_are_held_for_few_requests_at_once() {
 #[test]
 fn trailers_out_of_proportion_end_the_connection() {
     let mut client = client();
-    let mut count = 0;
-    let fault = loop {
+    let (count, fault) = until_fault(|count| {
         let id = 1 + 2 * count;
         client.asks(id, OPEN, &GET).unwrap();
         let fields = if count == 0 { fields_with_repeats(3_900, 15) } else { vec![0xbe; 16] };
-        match client.says(&frame(frame::HEADERS, ENDS, id, &fields)) {
-            Ok(()) => count += 1,
-            Err(fault) => break fault,
-        }
-    };
+        client.says(&frame(frame::HEADERS, ENDS, id, &fields))
+    });
     assert!(fault == Http2Fault::Abuse(Abuse::Heads) && count <= 4, "{count} {fault:?}");
 }
 
@@ -114,11 +112,8 @@ fn cookies_by_index_cost_nothing() {
 /// their requests.
 #[test]
 fn what_honest_encoders_write_costs_nothing() {
-    let mut state = 7_u64;
-    let mut random = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(state >> 33).unwrap() % below
-    };
+    let mut numbers = random_numbers(7);
+    let mut random = |below: usize| usize::try_from(numbers(below as u64)).unwrap();
     let universe: Vec<(String, String)> =
         (0..60).map(|number| (format!("x-{number}"), "v".repeat([0, 1, 3, 20, 100][random(5)]))).collect();
     let mut client = client();
@@ -165,21 +160,17 @@ fn what_honest_encoders_write_costs_nothing() {
 fn heads_that_are_refused_cost_budget() {
     let mut client = client();
     let fields: Vec<_> = std::iter::repeat_n(("a", "b"), 129).chain(GET).collect();
-    let mut answered = 0;
-    let fault = loop {
+    let (answered, fault) = until_fault(|answered| {
         let id = 1 + 2 * answered;
         let refused = block(&[GET.as_slice(), &fields[..129]].concat());
-        if let Err(fault) = client.says(&frame(frame::HEADERS, ENDS, id, &refused)) {
-            break fault;
-        }
+        client.says(&frame(frame::HEADERS, ENDS, id, &refused))?;
         assert_eq!(client.server.next_opened(), Some(id));
         assert_eq!(client.server.take_head(id).unwrap().fault, Some(HeadFault::TooManyFields));
         client.server.send_head(id, b"HTTP/1.1 431 Too Large\r\n\r\n", true).unwrap();
         client.server.finish(id, ErrorCode::Internal);
         client.hears();
-        answered += 1;
-        assert!(answered < 1_000, "the budget is used up before");
-    };
+        Ok(())
+    });
     assert_eq!(fault, Http2Fault::Abuse(Abuse::Heads));
     assert!((90..200).contains(&answered), "{answered}");
 }

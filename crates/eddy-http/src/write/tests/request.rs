@@ -13,6 +13,8 @@ struct RequestWriteCase<'a> {
     edits: FieldEdits,
     via: Option<&'a str>,
     request_id: Option<RequestId<'a>>,
+    upgrade: Option<&'a [u8]>,
+    passes_expectation: bool,
 }
 
 impl Default for RequestWriteCase<'_> {
@@ -24,7 +26,14 @@ impl Default for RequestWriteCase<'_> {
             is_trusted: false,
             policy: NO_FORWARDING,
         };
-        Self { client, edits: FieldEdits::new(), via: None, request_id: None }
+        Self {
+            client,
+            edits: FieldEdits::new(),
+            via: None,
+            request_id: None,
+            upgrade: None,
+            passes_expectation: false,
+        }
     }
 }
 
@@ -49,28 +58,36 @@ impl<'a> RequestWriteCase<'a> {
     /// Parses `text`, writes it, verifies the output and returns it, with line ends as `|`.
     #[track_caller]
     fn send(&self, text: &str) -> String {
+        let (head, out) = self.write(text);
+        let (bytes, mut scratch) = (text.as_bytes(), Vec::new());
+        let target = head.origin_target(bytes, &mut scratch);
+        Egress::new().check_request(&out, head.method_name(bytes), target, head.body).unwrap();
+        String::from_utf8(out).unwrap().replace("\r\n", "|")
+    }
+
+    /// Parses `text` and writes it; returns both heads.
+    #[track_caller]
+    fn write(&self, text: &str) -> (RequestHead, Vec<u8>) {
         let bytes = text.as_bytes();
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).unwrap_or_else(|fault| panic!("{text:?}: {fault}"));
         let mut scratch = Vec::new();
-        let target = head.origin_target(bytes, &mut scratch);
         let mut out = Vec::new();
         let request = RequestWrite {
             bytes,
             head: &head,
-            target,
+            target: head.origin_target(bytes, &mut scratch),
             host: head.authority.of(bytes),
             body: head.body,
             edits: &self.edits,
             client: self.client,
             via: self.via,
             request_id: self.request_id,
-            upgrade: None,
-            passes_expectation: false,
+            upgrade: self.upgrade,
+            passes_expectation: self.passes_expectation,
         };
         write_request_head(&mut out, &request);
-        Egress::new().check_request(&out, head.method_name(bytes), target, head.body).unwrap();
-        String::from_utf8(out).unwrap().replace("\r\n", "|")
+        (head, out)
     }
 
     /// Checks the fields written for these fields of the client, without framing and host.
@@ -245,24 +262,8 @@ fn edits_remove_then_set_then_add() {
 #[test]
 fn one_protocol_is_offered_where_one_is_asked_for() {
     let text = "GET /chat HTTP/1.1\r\nHost: a\r\nConnection: upgrade, x-hop\r\nUpgrade: h2c, websocket\r\nTE: trailers\r\nX-Hop: 1\r\nSec-WebSocket-Version: 13\r\n\r\n";
-    let mut head = RequestHead::new();
-    head.parse(text.as_bytes(), &HeadLimits::default()).unwrap();
-    let way = RequestWriteCase::default();
-    let mut out = Vec::new();
-    let request = RequestWrite {
-        bytes: text.as_bytes(),
-        head: &head,
-        target: b"/chat",
-        host: b"a",
-        body: head.body,
-        edits: &way.edits,
-        client: way.client,
-        via: None,
-        request_id: None,
-        upgrade: Some(b"websocket"),
-        passes_expectation: false,
-    };
-    write_request_head(&mut out, &request);
+    let way = RequestWriteCase { upgrade: Some(b"websocket"), ..RequestWriteCase::default() };
+    let (head, out) = way.write(text);
     assert_eq!(
         String::from_utf8_lossy(&out).replace("\r\n", "|"),
         "GET /chat HTTP/1.1|Host: a|Sec-WebSocket-Version: 13|Connection: Upgrade|Upgrade: websocket||"
@@ -279,25 +280,8 @@ fn one_protocol_is_offered_where_one_is_asked_for() {
 #[test]
 fn an_expectation_goes_on_where_it_is_passed() {
     let text = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-Continue\r\n\r\n";
-    let mut head = RequestHead::new();
-    head.parse(text.as_bytes(), &HeadLimits::default()).unwrap();
-    let way = RequestWriteCase::default();
     for passes_expectation in [true, false] {
-        let mut out = Vec::new();
-        let request = RequestWrite {
-            bytes: text.as_bytes(),
-            head: &head,
-            target: b"/",
-            host: b"a",
-            body: head.body,
-            edits: &way.edits,
-            client: way.client,
-            via: None,
-            request_id: None,
-            upgrade: None,
-            passes_expectation,
-        };
-        write_request_head(&mut out, &request);
+        let (_, out) = RequestWriteCase { passes_expectation, ..RequestWriteCase::default() }.write(text);
         let mut sent = RequestHead::new();
         sent.parse(&out, &HeadLimits::default()).unwrap();
         assert_eq!(sent.expects_continue, passes_expectation, "{}", String::from_utf8_lossy(&out));
@@ -308,24 +292,7 @@ fn an_expectation_goes_on_where_it_is_passed() {
 fn a_handshake_that_is_not_asked_for_leaves_nothing() {
     let check = |text: &str, upgrade: Option<&[u8]>, expected: &str| {
         let text = text.replace('|', "\r\n");
-        let mut head = RequestHead::new();
-        head.parse(text.as_bytes(), &HeadLimits::default()).unwrap();
-        let way = RequestWriteCase::default();
-        let mut out = Vec::new();
-        let request = RequestWrite {
-            bytes: text.as_bytes(),
-            head: &head,
-            target: b"/",
-            host: b"a",
-            body: head.body,
-            edits: &way.edits,
-            client: way.client,
-            via: None,
-            request_id: None,
-            upgrade,
-            passes_expectation: false,
-        };
-        write_request_head(&mut out, &request);
+        let (_, out) = RequestWriteCase { upgrade, ..RequestWriteCase::default() }.write(&text);
         assert_eq!(String::from_utf8_lossy(&out).replace("\r\n", "|"), expected, "{text:?}");
     };
     let old = "GET / HTTP/1.1|Host: a|Connection: Upgrade|Upgrade: WebSocket|Sec-WebSocket-Key1: 1 2|Sec-WebSocket-Key2: 3|\
