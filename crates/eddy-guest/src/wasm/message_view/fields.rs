@@ -67,12 +67,7 @@ impl MessageView {
     pub(crate) fn value(&self, part: MessageSection, name: &[u8]) -> Option<Cow<'_, [u8]>> {
         let view = self.view()?;
         let fields = self.fields(&view, part)?;
-        let pseudo = match part {
-            MessageSection::Request => Pseudo::of_request(name),
-            MessageSection::Response => (name == b":status").then_some(Pseudo::Status),
-            MessageSection::RequestTrailers | MessageSection::ResponseTrailers => None,
-        };
-        if let Some(pseudo) = pseudo {
+        if let Some(pseudo) = pseudo_of(part, name) {
             return Some(self.start.value(&view, pseudo));
         }
         let mut values = fields.all_named(name);
@@ -91,16 +86,9 @@ impl MessageView {
     /// # Errors
     /// [`Status::BadArgument`] if the header is invalid, or the section cannot be changed now.
     pub(crate) fn replace(&mut self, part: MessageSection, name: &[u8], value: &[u8]) -> HostResult {
-        self.check_open(part)?;
-        if let Some(pseudo) = pseudo_of(part, name) {
-            return self.set_start(pseudo, value);
-        }
-        if FieldId::from_name(name) == FieldId::ContentLength {
-            return self.remove(part, name);
-        }
-        let overlay = self.begin(part)?;
-        settle(overlay.edit().set(name, value), |name, value| FilterEdit::Set { name, value }, name, value)
-            .map_or(Ok(()), |edit| self.push(&edit?))
+        self.change(part, &FilterEdit::Set { name, value }, name, value, |overlay| {
+            overlay.edit().set(name, value)
+        })
     }
 
     /// Adds a header.
@@ -108,6 +96,20 @@ impl MessageView {
     /// # Errors
     /// [`Status::BadArgument`] if the header is invalid, or the section cannot be changed now.
     pub(crate) fn add(&mut self, part: MessageSection, name: &[u8], value: &[u8]) -> HostResult {
+        self.change(part, &FilterEdit::Add { name, value }, name, value, |overlay| {
+            overlay.edit().add(name, value)
+        })
+    }
+
+    /// Applies an edit that sets or adds a header, and records it.
+    fn change(
+        &mut self,
+        part: MessageSection,
+        edit: &FilterEdit<'_>,
+        name: &[u8],
+        value: &[u8],
+        apply: impl FnOnce(&mut Overlay) -> Result<(), EditFault>,
+    ) -> HostResult {
         self.check_open(part)?;
         if let Some(pseudo) = pseudo_of(part, name) {
             return self.set_start(pseudo, value);
@@ -115,9 +117,17 @@ impl MessageView {
         if FieldId::from_name(name) == FieldId::ContentLength {
             return self.remove(part, name);
         }
-        let overlay = self.begin(part)?;
-        settle(overlay.edit().add(name, value), |name, value| FilterEdit::Add { name, value }, name, value)
-            .map_or(Ok(()), |edit| self.push(&edit?))
+        let done = apply(self.begin(part)?);
+        self.settle(done, edit)
+    }
+
+    /// Records an edit that was applied; headers that eddy controls are left as they are.
+    fn settle(&mut self, done: Result<(), EditFault>, edit: &FilterEdit<'_>) -> HostResult {
+        match done {
+            Ok(()) => self.push(edit),
+            Err(EditFault::Reserved { .. }) => Ok(()),
+            Err(_) => Err(Status::BadArgument),
+        }
     }
 
     /// Removes all headers with a name. Pseudo-headers are not removed.
@@ -133,9 +143,8 @@ impl MessageView {
         if self.fields(&view, part).is_none_or(|fields| fields.first_named(name).is_none()) {
             return Ok(());
         }
-        let overlay = self.begin(part)?;
-        settle(overlay.edit().remove(name), |name, _| FilterEdit::Remove { name }, name, b"")
-            .map_or(Ok(()), |edit| self.push(&edit?))
+        let done = self.begin(part)?.edit().remove(name);
+        self.settle(done, &FilterEdit::Remove { name })
     }
 
     /// Replaces a section by these pairs; unchanged headers are not edited.
@@ -227,20 +236,6 @@ impl MessageView {
             MessageSection::Response => &mut self.response,
             MessageSection::RequestTrailers | MessageSection::ResponseTrailers => &mut self.trailers,
         }
-    }
-}
-
-/// Returns the edit of a change that was applied; `None` if the header is controlled by eddy and was not changed.
-fn settle<'a>(
-    done: Result<(), EditFault>,
-    edit: impl FnOnce(&'a [u8], &'a [u8]) -> FilterEdit<'a>,
-    name: &'a [u8],
-    value: &'a [u8],
-) -> Option<HostResult<FilterEdit<'a>>> {
-    match done {
-        Ok(()) => Some(Ok(edit(name, value))),
-        Err(EditFault::Reserved { .. }) => None,
-        Err(_) => Some(Err(Status::BadArgument)),
     }
 }
 
