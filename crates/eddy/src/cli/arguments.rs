@@ -52,10 +52,8 @@ pub(super) enum CliCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
-    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
-    /// (with its includes) or an Envoy configuration must be the only one
-    #[arg(value_name = "CONFIG", required = true)]
-    pub(super) configs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) files: ConfigArguments,
 
     /// Run the gateway in this process, without a parent that supervises it; for debugging
     #[arg(long)]
@@ -70,6 +68,14 @@ pub(super) struct RunArgs {
 
     #[command(flatten)]
     pub(super) log: LogArguments,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ConfigArguments {
+    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
+    /// (with its includes) or an Envoy configuration must be the only one
+    #[arg(value_name = "CONFIG", required = true)]
+    pub(super) configs: Vec<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
@@ -100,10 +106,8 @@ pub(super) struct LogArguments {
 
 #[derive(Debug, Args)]
 pub(super) struct Check {
-    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
-    /// (with its includes) or an Envoy configuration must be the only one
-    #[arg(value_name = "CONFIG", required = true)]
-    pub(super) configs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) files: ConfigArguments,
 
     #[command(flatten)]
     pub(super) dialect: DialectArguments,
@@ -115,10 +119,8 @@ pub(super) struct Check {
 
 #[derive(Debug, Args)]
 pub(super) struct Explain {
-    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
-    /// (with its includes) or an Envoy configuration must be the only one
-    #[arg(value_name = "CONFIG", required = true)]
-    pub(super) configs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) files: ConfigArguments,
 
     /// URL of the request: http://HOST/PATH, HOST/PATH, or /PATH for a request without a host
     #[arg(value_name = "URL", required = true)]
@@ -183,10 +185,8 @@ pub(super) struct RoutesArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct Convert {
-    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
-    /// (with its includes) or an Envoy configuration must be the only one
-    #[arg(value_name = "CONFIG", required = true)]
-    pub(super) configs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) files: ConfigArguments,
 
     /// Dialect to write
     #[arg(long, value_name = "DIALECT", value_enum, required = true)]
@@ -317,10 +317,8 @@ pub(super) enum Language {
 
 #[derive(Debug, Args)]
 pub(super) struct FilterBuild {
-    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
-    /// (with its includes) or an Envoy configuration must be the only one
-    #[arg(value_name = "CONFIG", required = true)]
-    pub(super) configs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) files: ConfigArguments,
 
     /// Build target
     #[arg(long, value_name = "TARGET", value_enum, default_value_t = BuildTarget::Library)]

@@ -19,11 +19,13 @@ use crate::tls::{ReadTls, advise};
 /// # Errors
 /// When one of the problems is an error.
 pub(super) fn run(arguments: &Check) -> Result<(), CommandError> {
-    let (problems, sources, config, objects) =
-        match FileSource::new(arguments.configs.clone()).with_leniency(arguments.dialect.leniency()).load() {
-            Ok(loaded) => with_filters(loaded),
-            Err(rejected) => (rejected.problems, rejected.sources, None, Vec::new()),
-        };
+    let (problems, sources, config, objects) = match FileSource::new(arguments.files.configs.clone())
+        .with_leniency(arguments.dialect.leniency())
+        .load()
+    {
+        Ok(loaded) => with_filters(loaded),
+        Err(rejected) => (rejected.problems, rejected.sources, None, Vec::new()),
+    };
     if arguments.json {
         print(&format!("{}\n", to_json(&problems, &objects)))?;
     } else {

@@ -14,7 +14,7 @@ use crate::terminal::{print, print_error};
 /// # Errors
 /// When the configuration has errors, or something cannot be converted exactly and `--partial` is not given.
 pub(super) fn run(arguments: &Convert) -> Result<(), CommandError> {
-    let config = load(&arguments.configs, arguments.dialect.leniency())?;
+    let config = load(&arguments.files.configs, arguments.dialect.leniency())?;
     let target = match arguments.to {
         ConvertTarget::Eddy => ConversionTarget::Eddy,
         ConvertTarget::GatewayApi => ConversionTarget::GatewayApi,

@@ -11,7 +11,7 @@ use crate::terminal::print;
 /// # Errors
 /// When the configuration has errors, the request is invalid, or there is no such listener or rule.
 pub(super) fn run(arguments: &Explain) -> Result<(), CommandError> {
-    let config = load(&arguments.configs, arguments.dialect.leniency())?;
+    let config = load(&arguments.files.configs, arguments.dialect.leniency())?;
     let question = Question {
         url: arguments.url.clone(),
         method: arguments.method.clone(),

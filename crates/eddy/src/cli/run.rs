@@ -21,10 +21,15 @@ use crate::terminal::print_error;
 pub(super) fn run(arguments: RunArgs) -> u8 {
     let notifier = Notifier::new(std::env::var_os("NOTIFY_SOCKET"));
     if arguments.no_parent {
-        return serve(arguments.configs, arguments.dialect, arguments.log, Supervision::Alone(notifier));
+        return serve(
+            arguments.files.configs,
+            arguments.dialect,
+            arguments.log,
+            Supervision::Alone(notifier),
+        );
     }
     let choice = arguments.log.choice();
-    build_ahead(&arguments.configs, arguments.dialect, choice);
+    build_ahead(&arguments.files.configs, arguments.dialect, choice);
     let Some((signals, log)) = prepare("parent", choice) else { return OUR_FAULT };
     let mut for_gateway: Vec<OsString> = Vec::new();
     if let Some(level) = choice.level {
@@ -37,7 +42,7 @@ pub(super) fn run(arguments: RunArgs) -> u8 {
         for_gateway.push("--lenient".into());
     }
     for_gateway.push("--".into());
-    for_gateway.extend(arguments.configs.into_iter().map(PathBuf::into_os_string));
+    for_gateway.extend(arguments.files.configs.into_iter().map(PathBuf::into_os_string));
     let program = match GatewayProgram::of_this_process(for_gateway) {
         Ok(program) => program,
         Err(error) => {

@@ -36,7 +36,7 @@ struct FilterBuildReport<'a> {
 /// When the configuration is invalid, or its filters do not build.
 pub(super) fn run(arguments: &FilterBuild) -> Result<(), CommandError> {
     let begun = Instant::now();
-    let loaded = match FileSource::new(arguments.configs.clone()).load() {
+    let loaded = match FileSource::new(arguments.files.configs.clone()).load() {
         Ok(loaded) => loaded,
         Err(rejected) => return Err(show_problems(arguments, &rejected.problems, &rejected.sources)),
     };
