@@ -20,11 +20,10 @@ use super::{
 /// module's memory and are only borrowed; results are copied once, into the module's memory. No method is entered from
 /// within another, and none may call back into the module: the outcome of a call is delivered later, by a callback of
 /// its own.
+#[expect(unused_variables, reason = "the defaults ignore the arguments, whose names document the methods")]
 pub trait Host: 'static {
     /// Writes a log message. The module controls its bytes; it need not be text.
-    fn log(&mut self, scope: CallerScope, level: LogLevel, message: &[u8]) {
-        let _ = (scope, level, message);
-    }
+    fn log(&mut self, scope: CallerScope, level: LogLevel, message: &[u8]) {}
 
     /// Handles a line that the module printed, without its newline; by default it is logged.
     fn print(&mut self, scope: CallerScope, output: Output, line: &[u8]) {
@@ -37,13 +36,11 @@ pub trait Host: 'static {
 
     /// Returns the lowest log level that is recorded.
     fn log_level(&mut self, scope: CallerScope) -> LogLevel {
-        let _ = scope;
         LogLevel::Info
     }
 
     /// Calls `on_tick` of this context's plugin periodically, or stops doing so.
     fn set_tick_period(&mut self, scope: CallerScope, period: Option<Duration>) -> HostResult {
-        let _ = (scope, period);
         Err(Status::Unimplemented)
     }
 
@@ -54,7 +51,6 @@ pub trait Host: 'static {
         map: MapType,
         visit: &mut dyn FnMut(&[u8], &[u8]),
     ) -> HostResult {
-        let _ = (scope, map, visit);
         Err(Status::Unimplemented)
     }
 
@@ -77,31 +73,26 @@ pub trait Host: 'static {
 
     /// Replaces all pairs of a map.
     fn map_set(&mut self, scope: CallerScope, map: MapType, pairs: Pairs<'_>) -> HostResult {
-        let _ = (scope, map, pairs);
         Err(Status::Unimplemented)
     }
 
     /// Adds a pair to a map.
     fn map_add(&mut self, scope: CallerScope, map: MapType, key: &[u8], value: &[u8]) -> HostResult {
-        let _ = (scope, map, key, value);
         Err(Status::Unimplemented)
     }
 
     /// Replaces all pairs with this key by one.
     fn map_replace(&mut self, scope: CallerScope, map: MapType, key: &[u8], value: &[u8]) -> HostResult {
-        let _ = (scope, map, key, value);
         Err(Status::Unimplemented)
     }
 
     /// Removes all pairs with this key, if any.
     fn map_remove(&mut self, scope: CallerScope, map: MapType, key: &[u8]) -> HostResult {
-        let _ = (scope, map, key);
         Err(Status::Unimplemented)
     }
 
     /// Returns the number of bytes of a buffer that can be read.
     fn buffer_size(&mut self, scope: CallerScope, buffer: BufferType) -> HostResult<usize> {
-        let _ = (scope, buffer);
         Err(Status::Unimplemented)
     }
 
@@ -113,7 +104,6 @@ pub trait Host: 'static {
         start: usize,
         into: &mut [u8],
     ) -> HostResult {
-        let _ = (scope, buffer, start, into);
         Err(Status::Unimplemented)
     }
 
@@ -125,73 +115,61 @@ pub trait Host: 'static {
         range: Range<usize>,
         bytes: &[u8],
     ) -> HostResult {
-        let _ = (scope, buffer, range, bytes);
         Err(Status::Unimplemented)
     }
 
     /// Continues a paused stream.
     fn continue_stream(&mut self, scope: CallerScope, stream: StreamType) -> HostResult {
-        let _ = (scope, stream);
         Err(Status::Unimplemented)
     }
 
     /// Closes or resets a stream.
     fn close_stream(&mut self, scope: CallerScope, stream: StreamType) -> HostResult {
-        let _ = (scope, stream);
         Err(Status::Unimplemented)
     }
 
     /// Sends a local reply instead of the upstream response.
     fn send_local_response(&mut self, scope: CallerScope, response: LocalResponse<'_>) -> HostResult {
-        let _ = (scope, response);
         Err(Status::Unimplemented)
     }
 
     /// Selects the route again, with the module's changes.
     fn clear_route_cache(&mut self, scope: CallerScope) -> HostResult {
-        let _ = scope;
         Err(Status::Unimplemented)
     }
 
     /// Returns the status of the call whose end is being reported.
     fn call_status(&mut self, scope: CallerScope) -> HostResult<CallStatus<'_>> {
-        let _ = scope;
         Err(Status::Unimplemented)
     }
 
     /// Sends an HTTP request; its outcome, even an immediate one, is reported later by `on_http_call_response`.
     fn http_call(&mut self, scope: CallerScope, call: HttpCall<'_>) -> HostResult<CallId> {
-        let _ = (scope, call);
         Err(Status::Unimplemented)
     }
 
     /// Starts a unary gRPC call.
     fn grpc_call(&mut self, scope: CallerScope, call: GrpcCall<'_>) -> HostResult<CallId> {
-        let _ = (scope, call);
         Err(Status::Unimplemented)
     }
 
     /// Opens a gRPC stream.
     fn grpc_stream(&mut self, scope: CallerScope, stream: GrpcStream<'_>) -> HostResult<CallId> {
-        let _ = (scope, stream);
         Err(Status::Unimplemented)
     }
 
     /// Sends a message on a gRPC stream.
     fn grpc_send(&mut self, scope: CallerScope, call: CallId, message: &[u8], rest: Rest) -> HostResult {
-        let _ = (scope, call, message, rest);
         Err(Status::Unimplemented)
     }
 
     /// Cancels a gRPC call or stream.
     fn grpc_cancel(&mut self, scope: CallerScope, call: CallId) -> HostResult {
-        let _ = (scope, call);
         Err(Status::Unimplemented)
     }
 
     /// Closes a gRPC call or stream.
     fn grpc_close(&mut self, scope: CallerScope, call: CallId) -> HostResult {
-        let _ = (scope, call);
         Err(Status::Unimplemented)
     }
 
@@ -202,7 +180,6 @@ pub trait Host: 'static {
 
     /// Returns a shared value.
     fn shared_data(&mut self, scope: CallerScope, key: &[u8]) -> HostResult<SharedValue<'_>> {
-        let _ = scope;
         self.shared().ok_or(Status::Unimplemented)?.data(key)
     }
 
@@ -214,67 +191,56 @@ pub trait Host: 'static {
         value: &[u8],
         cas: Option<NonZeroU32>,
     ) -> HostResult {
-        let _ = scope;
         self.shared().ok_or(Status::Unimplemented)?.set_data(key, value, cas)
     }
 
     /// Creates or opens a queue of this module; its items are announced to the plugin of this context.
     fn register_queue(&mut self, scope: CallerScope, name: &[u8]) -> HostResult<QueueId> {
-        let _ = scope;
         self.shared().ok_or(Status::Unimplemented)?.register_queue(name)
     }
 
     /// Opens a queue of another module.
     fn resolve_queue(&mut self, scope: CallerScope, vm_id: &[u8], name: &[u8]) -> HostResult<QueueId> {
-        let _ = scope;
         self.shared().ok_or(Status::Unimplemented)?.resolve_queue(vm_id, name)
     }
 
     /// Adds an item to the end of a queue.
     fn enqueue(&mut self, scope: CallerScope, queue: QueueId, item: &[u8]) -> HostResult {
-        let _ = scope;
         self.shared().ok_or(Status::Unimplemented)?.enqueue(queue, item)
     }
 
     /// Removes and returns the item at the front of a queue.
     fn dequeue(&mut self, scope: CallerScope, queue: QueueId) -> HostResult<Cow<'_, [u8]>> {
-        let _ = scope;
         self.shared().ok_or(Status::Unimplemented)?.dequeue(queue).map(Cow::Owned)
     }
 
     /// Creates or opens a metric.
     fn define_metric(&mut self, scope: CallerScope, kind: MetricType, name: &[u8]) -> HostResult<MetricId> {
-        let _ = (scope, kind, name);
         Err(Status::Unimplemented)
     }
 
     /// Sets a metric, or adds a value to a histogram.
     fn record_metric(&mut self, scope: CallerScope, metric: MetricId, value: u64) -> HostResult {
-        let _ = (scope, metric, value);
         Err(Status::Unimplemented)
     }
 
     /// Adds a difference to a metric.
     fn increment_metric(&mut self, scope: CallerScope, metric: MetricId, delta: i64) -> HostResult {
-        let _ = (scope, metric, delta);
         Err(Status::Unimplemented)
     }
 
     /// Returns the value of a metric.
     fn metric(&mut self, scope: CallerScope, metric: MetricId) -> HostResult<u64> {
-        let _ = (scope, metric);
         Err(Status::Unimplemented)
     }
 
     /// Returns a property; the host chooses which exist.
     fn property(&mut self, scope: CallerScope, path: PropertyPath<'_>) -> HostResult<Cow<'_, [u8]>> {
-        let _ = (scope, path);
         Err(Status::NotFound)
     }
 
     /// Sets a property.
     fn set_property(&mut self, scope: CallerScope, path: PropertyPath<'_>, value: &[u8]) -> HostResult {
-        let _ = (scope, path, value);
         Err(Status::Unimplemented)
     }
 
@@ -285,12 +251,9 @@ pub trait Host: 'static {
         name: &[u8],
         arguments: &[u8],
     ) -> HostResult<Cow<'_, [u8]>> {
-        let _ = (scope, name, arguments);
         Err(Status::NotFound)
     }
 
     /// Reports that a context was deleted, after the module's own callbacks.
-    fn context_deleted(&mut self, context: ContextId) {
-        let _ = context;
-    }
+    fn context_deleted(&mut self, context: ContextId) {}
 }
