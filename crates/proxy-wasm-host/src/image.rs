@@ -21,7 +21,6 @@ impl<H: Host> Image<H> {
     /// Links a module with the host functions of this host.
     ///
     /// # Errors
-    ///
     /// The module has more memories or tables than the engine allows.
     pub fn link(module: &Module, limits: WasmVmLimits, sandbox: Sandbox) -> Result<Self, ModuleError> {
         let instance = link(module).map_err(|source| ModuleError::Code { source })?;
@@ -42,11 +41,9 @@ impl<H: Host> Image<H> {
     /// Creates a VM and runs the module's start functions: `_initialize` and `main`, or `_start`.
     ///
     /// # Errors
-    ///
     /// The maximum number of instances is reached, the module asks for more memory than it may have, or it fails.
     ///
     /// # Cost
-    ///
     /// A pooled instance takes some microseconds, plus the time of the start functions.
     pub fn instantiate(&self, host: H) -> Result<Vm<H>, StartError> {
         Vm::start(Arc::clone(&self.shared), &self.instance, host)

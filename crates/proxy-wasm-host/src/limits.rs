@@ -21,7 +21,6 @@ pub struct WasmVmLimits {
     /// Maximum memory of a VM, within the engine's limit.
     ///
     /// # Units
-    ///
     /// Bytes.
     pub memory_bytes_max: usize,
     /// Maximum number of elements per table, within the engine's limit.
@@ -31,7 +30,6 @@ pub struct WasmVmLimits {
     /// Maximum size of a map passed in either direction.
     ///
     /// # Units
-    ///
     /// Bytes.
     pub map_bytes_max: usize,
     /// Maximum number of pairs of a map passed in either direction.
@@ -39,19 +37,16 @@ pub struct WasmVmLimits {
     /// Maximum size of a value, body or message passed in either direction.
     ///
     /// # Units
-    ///
     /// Bytes.
     pub value_bytes_max: usize,
     /// Maximum length of a log message or printed line; longer ones are cut.
     ///
     /// # Units
-    ///
     /// Bytes.
     pub line_bytes_max: usize,
     /// Maximum output per call; more is dropped, and the number of dropped bytes is logged.
     ///
     /// # Units
-    ///
     /// Bytes.
     pub printed_bytes_max: usize,
 }

@@ -91,12 +91,10 @@ impl Module {
     /// Compiles and checks a module, binary or (with wasmtime's feature for it) as text.
     ///
     /// # Errors
-    ///
     /// The code is not a module, was built for another ABI, has unknown imports, or exports functions that hosts cannot
     /// call.
     ///
     /// # Cost
-    ///
     /// Compiling takes milliseconds to seconds, on all processors; with a cache folder only the first time.
     pub fn compile(engine: &Engine, code: &[u8], unknown: UnknownImports) -> Result<Self, ModuleError> {
         let code =

@@ -25,7 +25,6 @@ impl Region {
     /// Returns the region's bytes in a memory.
     ///
     /// # Errors
-    ///
     /// The region reaches beyond the memory.
     #[inline]
     pub fn of(self, memory: &[u8]) -> Result<&[u8], Beyond> {
@@ -36,7 +35,6 @@ impl Region {
     /// Returns the region's bytes in a memory for writing.
     ///
     /// # Errors
-    ///
     /// The region reaches beyond the memory.
     #[inline]
     pub fn of_mut(self, memory: &mut [u8]) -> Result<&mut [u8], Beyond> {

@@ -37,7 +37,6 @@ impl Sites {
     /// Explains how a request is handled.
     ///
     /// # Cost
-    ///
     /// Linear in the number of locations, and allocates; not for the request path.
     pub fn explain(&self, address: usize, request: &SiteRequest<'_>) -> SiteExplanation {
         let (mut walk, mut scratch, mut trace) =

@@ -95,7 +95,6 @@ impl LocationLevel {
     /// Searches the paths of the level.
     ///
     /// # Cost
-    ///
     /// One walk along the path.
     pub(crate) fn find_path(&self, path: &[u8], paths: &LevelPaths) -> PathFound {
         let Some(mut node) = self.root else { return PathFound::Nothing };

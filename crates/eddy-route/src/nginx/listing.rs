@@ -50,7 +50,6 @@ impl Sites {
     /// Lists the servers and locations of an address.
     ///
     /// # Cost
-    ///
     /// Linear in the number of locations, and allocates; not for the request path.
     pub fn listing(&self, address: usize) -> SiteListing {
         let Some(listening) = self.addresses().get(address) else {

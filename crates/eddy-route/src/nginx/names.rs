@@ -52,7 +52,6 @@ impl ServerName {
     /// case.
     ///
     /// # Errors
-    ///
     /// Any [`NameFault`].
     pub fn parse(text: &str) -> Result<Self, NameFault> {
         Ok(Self { text: text.into(), form: form_of(text)? })

@@ -38,7 +38,6 @@ impl SearchPattern {
     /// Parses and compiles an expression.
     ///
     /// # Errors
-    ///
     /// The problem: the expression is malformed, too large, or uses features that take more than one pass to match
     /// (look-around, backreferences, possessive repetition).
     pub fn parse(text: &str, case: LetterCase) -> Result<Self, RouteProblem> {
@@ -90,7 +89,6 @@ impl SearchPattern {
     /// Defines variables for its named groups.
     ///
     /// # Errors
-    ///
     /// The name of a group that is also a built-in variable of NGINX.
     pub fn bind(&mut self, variables: &mut Variables) -> Result<(), String> {
         for (number, name) in &self.names {

@@ -10,7 +10,6 @@ use regex_syntax::hir::{Class, HirKind};
 /// Translates an expression.
 ///
 /// # Errors
-///
 /// The construct that has no translation: it takes more than one pass to match, or does not exist.
 pub(super) fn translate(text: &str) -> Result<String, String> {
     let mut translator = Translator { rest: text.as_bytes(), out: String::with_capacity(text.len() + 16) };

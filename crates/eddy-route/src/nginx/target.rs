@@ -22,7 +22,6 @@ impl Sites {
     /// Writes path and query for the upstream of the place where the lookup ended.
     ///
     /// # Errors
-    ///
     /// [`BadTarget`].
     pub fn write_target(
         &self,
@@ -111,7 +110,6 @@ impl Sites {
     /// Returns the filter for the header fields of a request.
     ///
     /// # Cost
-    ///
     /// Where the servers of the address differ, a search for the server of the host, which allocates.
     pub fn field_filter(&self, address: usize, host: &[u8], scratch: &mut RouteScratch) -> FieldFilter {
         if let Some(names) = self.common_field_names(address) {

@@ -37,7 +37,6 @@ impl TextTemplate {
     /// Parses a value.
     ///
     /// # Errors
-    ///
     /// Any [`TextFault`].
     pub fn parse(text: &str, variables: &mut Variables) -> Result<Self, TextFault> {
         let mut parts = Vec::new();

@@ -93,7 +93,6 @@ impl Variables {
     /// slot.
     ///
     /// # Errors
-    ///
     /// The reason why eddy does not support a built-in variable of NGINX.
     pub fn find(&mut self, name: &str) -> Result<Variable, &'static str> {
         let name = &*name.to_ascii_lowercase();

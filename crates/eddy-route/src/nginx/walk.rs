@@ -12,7 +12,6 @@ impl Sites {
     /// Finds the place that handles a request.
     ///
     /// # Cost
-    ///
     /// One table lookup for each label of the host, and one walk along the path for each level; then the expressions
     /// one by one until one matches. Allocates only until the buffers of `walk` and `scratch` have grown.
     pub fn walk(

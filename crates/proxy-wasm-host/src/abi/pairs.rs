@@ -43,7 +43,6 @@ impl<'a> Pairs<'a> {
     /// Checks a serialized map. No bytes and a single zero byte are an empty map.
     ///
     /// # Errors
-    ///
     /// The map has too many bytes or pairs, or its lengths do not match its contents.
     pub fn parse(bytes: &'a [u8], bytes_max: usize, pairs_max: usize) -> Result<Self, PairsError> {
         if bytes.len() > bytes_max {

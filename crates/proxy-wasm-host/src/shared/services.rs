@@ -24,7 +24,6 @@ pub struct SharedLimits {
     /// Maximum size of all keys and values together.
     ///
     /// # Units
-    ///
     /// Bytes.
     pub value_bytes_max: usize,
     /// Maximum number of queues.
@@ -34,7 +33,6 @@ pub struct SharedLimits {
     /// Maximum size of the items of all queues together.
     ///
     /// # Units
-    ///
     /// Bytes.
     pub queue_bytes_max: usize,
 }
@@ -108,7 +106,6 @@ impl SharedServices {
     /// Returns a value and its compare-and-swap number.
     ///
     /// # Errors
-    ///
     /// The value does not exist.
     pub fn data(&self, group: &[u8], key: &[u8]) -> HostResult<(Arc<[u8]>, NonZeroU32)> {
         let state = self.lock();
@@ -119,7 +116,6 @@ impl SharedServices {
     /// Writes a value; with `cas`, only if it has not been written since.
     ///
     /// # Errors
-    ///
     /// The value has been written since, or there is no room.
     pub fn set_data(&self, group: &[u8], key: &[u8], bytes: &[u8], cas: Option<NonZeroU32>) -> HostResult {
         let mut state = self.lock();
@@ -144,7 +140,6 @@ impl SharedServices {
     /// new items from now on.
     ///
     /// # Errors
-    ///
     /// The maximum number of queues is reached.
     pub fn register_queue(
         &self,
@@ -170,7 +165,6 @@ impl SharedServices {
     /// Opens the queue of this name.
     ///
     /// # Errors
-    ///
     /// The queue does not exist.
     pub fn resolve_queue(&self, group: &[u8], name: &[u8]) -> HostResult<QueueId> {
         self.lock().queue_names.get(&SharedKey::new(group, name)).copied().ok_or(Status::NotFound)
@@ -179,7 +173,6 @@ impl SharedServices {
     /// Adds an item and notifies the queue's listener.
     ///
     /// # Errors
-    ///
     /// The queue does not exist, or there is no room.
     pub fn enqueue(&self, queue: QueueId, item: &[u8]) -> HostResult {
         let listener = self.push(queue, item)?;
@@ -205,7 +198,6 @@ impl SharedServices {
     /// Removes and returns the item at the front.
     ///
     /// # Errors
-    ///
     /// The queue does not exist or is empty.
     pub fn dequeue(&self, queue: QueueId) -> HostResult<Vec<u8>> {
         let mut state = self.lock();

@@ -16,7 +16,6 @@ impl<H: Host> Vm<H> {
     /// Creates the context of a plugin.
     ///
     /// # Errors
-    ///
     /// The module fails, or the maximum number of contexts is reached.
     pub fn create_plugin(&mut self) -> ModuleResult<ContextId> {
         self.create(None)
@@ -25,7 +24,6 @@ impl<H: Host> Vm<H> {
     /// Creates the context of a stream of a plugin.
     ///
     /// # Errors
-    ///
     /// The module fails, the plugin does not exist, or the maximum number of contexts is reached.
     pub fn create_stream(&mut self, plugin: ContextId) -> ModuleResult<ContextId> {
         let contexts = &self.store.data().contexts;
@@ -63,7 +61,6 @@ impl<H: Host> Vm<H> {
     /// is done, and [`Host::context_deleted`] is called.
     ///
     /// # Errors
-    ///
     /// The module fails, or the context is a plugin that still has streams.
     pub fn end(&mut self, context: ContextId) -> ModuleResult<bool> {
         self.check_streams(context)?;
@@ -79,7 +76,6 @@ impl<H: Host> Vm<H> {
     /// Ends a context without calling `on_done`: calls `on_log` and `on_delete`.
     ///
     /// # Errors
-    ///
     /// The module fails, or the context is a plugin that still has streams.
     pub fn delete(&mut self, context: ContextId) -> ModuleResult {
         self.check_streams(context)?;

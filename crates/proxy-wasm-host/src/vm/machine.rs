@@ -88,7 +88,6 @@ impl<H: Host> Vm<H> {
     /// Returns the host.
     ///
     /// # Panics
-    ///
     /// A method of the host panicked during an earlier call, and the panic was caught.
     pub fn host(&self) -> &H {
         self.store.data().host.as_deref().expect("the host is away only during a call")
@@ -97,7 +96,6 @@ impl<H: Host> Vm<H> {
     /// Returns the host for modification.
     ///
     /// # Panics
-    ///
     /// A method of the host panicked during an earlier call, and the panic was caught.
     pub fn host_mut(&mut self) -> &mut H {
         self.store.data_mut().host.as_deref_mut().expect("the host is away only during a call")
@@ -121,7 +119,6 @@ impl<H: Host> Vm<H> {
     /// Returns the current size of the module's memory.
     ///
     /// # Units
-    ///
     /// Bytes.
     pub fn memory_bytes(&self) -> usize {
         self.store

@@ -37,7 +37,6 @@ impl<H: Host> Vm<H> {
     /// Creates a plugin and configures it: `on_context_create`, `on_vm_start` and `on_configure`.
     ///
     /// # Errors
-    ///
     /// The module refuses a configuration, or fails.
     pub fn start_plugin(&mut self, plugin: &Plugin) -> Result<ContextId, PluginStartError> {
         let context = self.create_plugin()?;

@@ -43,7 +43,6 @@ impl Engine {
     /// Creates an engine.
     ///
     /// # Errors
-    ///
     /// The cache folder cannot be used, or the pool's address space cannot be reserved.
     pub fn new(settings: EngineSettings) -> Result<Self, EngineError> {
         let mut config = Config::new();
@@ -75,7 +74,6 @@ impl Engine {
     /// Starts a thread that calls [`tick`](Self::tick) until the returned value is dropped.
     ///
     /// # Errors
-    ///
     /// The system cannot create a thread.
     pub fn ticker(&self, period: Duration) -> std::io::Result<Ticker> {
         let engine = self.clone();

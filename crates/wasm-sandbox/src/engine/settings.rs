@@ -11,7 +11,6 @@ pub struct EngineSettings {
     /// Maximum linear memory per instance.
     ///
     /// # Units
-    ///
     /// Bytes; memory grows in whole pages of 64 KiB.
     pub memory_bytes_max: usize,
     /// Maximum number of elements per table of an instance.
@@ -19,7 +18,6 @@ pub struct EngineSettings {
     /// Maximum stack size of a module's function calls.
     ///
     /// # Units
-    ///
     /// Bytes of stack. A thread that calls into modules needs as much, plus some for the host.
     pub stack_bytes_max: usize,
     /// Cache folder for compiled code, which makes later starts fast. Only this program may write to it, because files

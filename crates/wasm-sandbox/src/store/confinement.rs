@@ -17,7 +17,6 @@ pub struct Bounds {
     /// Maximum linear memory.
     ///
     /// # Units
-    ///
     /// Bytes.
     pub memory_bytes_max: usize,
     /// Maximum number of elements per table.
@@ -25,13 +24,11 @@ pub struct Bounds {
     /// Maximum length of a printed line; longer lines are cut.
     ///
     /// # Units
-    ///
     /// Bytes.
     pub line_bytes_max: usize,
     /// Maximum output per call; more is dropped.
     ///
     /// # Units
-    ///
     /// Bytes.
     pub printed_bytes_max: usize,
     /// Length of a tick, if the call deadline is measured in CPU time of the thread; `None` measures wall-clock ticks.

@@ -16,7 +16,6 @@ pub fn memory_of<'a, T: Confined>(caller: &'a mut Caller<'_, T>) -> &'a mut [u8]
 /// Writes a number to an address.
 ///
 /// # Errors
-///
 /// The address is beyond the module's memory.
 pub fn put<T: Confined, const N: usize>(
     caller: &mut Caller<'_, T>,

@@ -10,7 +10,6 @@ use super::{clocks, descriptors, environment, poll, print, random, refusals};
 /// Defines every function of WASI preview 1 under a module name.
 ///
 /// # Errors
-///
 /// The linker already has one of them.
 pub fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
     environment::define(linker, module)?;
