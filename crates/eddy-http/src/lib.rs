@@ -19,6 +19,7 @@ mod chunk;
 mod date;
 mod edits;
 mod egress;
+mod fault_table;
 mod field;
 mod grpc;
 mod head;
