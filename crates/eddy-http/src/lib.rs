@@ -2,7 +2,7 @@
 //!
 //! A head is scanned for its end ([`HeadScanner`]), parsed in place ([`RequestHead`], [`ResponseHead`]), written
 //! towards the next hop ([`write_request_head`], [`write_response_head`]) and verified before it is sent ([`Egress`]).
-//! Chunked bodies are decoded by [`ChunkDecoder`]. Upgrades and `CONNECT` are parsed with the heads; the bytes of a
+//! Chunked bodies are decoded by [`ChunkDecoder`], and [`BodyReader`] finds the data of bodies of any framing. Upgrades and `CONNECT` are parsed with the heads; the bytes of a
 //! tunnel are outside the scope of this crate.
 //!
 //! gRPC support of a gateway is limited to names and numbers in fields: [`GrpcKind`], [`GrpcStatus`],
@@ -15,6 +15,7 @@
 #![warn(clippy::indexing_slicing)]
 #![cfg_attr(test, allow(clippy::indexing_slicing, reason = "a test may fail by panicking"))]
 
+mod body;
 mod chunk;
 mod date;
 mod edits;
@@ -31,6 +32,7 @@ mod status;
 mod websocket;
 mod write;
 
+pub use body::{BodyPiece, BodyProbe, BodyReader};
 pub use chunk::{
     CHUNK_END, ChunkDecoder, ChunkFault, ChunkLimits, ChunkStep, LAST_CHUNK, is_trailer_allowed,
     write_chunk_header, write_trailers,

@@ -62,7 +62,8 @@ impl Downstream {
             Fill::Bytes(count) => Poll::Ready(Ok(count)),
             Fill::End => Poll::Ready(match &self.wire {
                 Wire::Connection(_) => Err(io::ErrorKind::UnexpectedEof.into()),
-                Wire::Framed(stream) => body.end_framed(&stream.trailers()).map(|()| 0),
+                Wire::Framed(stream) if body.end_framed(&stream.trailers()) => Ok(0),
+                Wire::Framed(_) => Err(io::ErrorKind::InvalidData.into()),
             }),
         }
     }

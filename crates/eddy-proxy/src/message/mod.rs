@@ -1,13 +1,13 @@
 //! Messages on their way: bodies read, output staged and written, bytes spliced.
 
-mod body;
 mod bulk;
 mod duplex;
 mod field_list;
 mod kept;
 mod pump;
 
-pub(crate) use body::{BodyProbe, BodyReader};
+pub(crate) use eddy_http::{BodyProbe, BodyReader};
+
 pub(crate) use bulk::{Bulk, Moved};
 pub(crate) use duplex::DuplexStream;
 pub(crate) use field_list::FieldList;

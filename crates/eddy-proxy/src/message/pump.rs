@@ -3,11 +3,10 @@
 use std::io;
 use std::task::{Context, Poll, ready};
 
-use eddy_http::{CHUNK_END, CONTINUE, ChunkFault, Fields, write_chunk_header, write_trailers};
+use eddy_http::{BodyReader, CHUNK_END, CONTINUE, ChunkFault, Fields, write_chunk_header, write_trailers};
 use eddy_io::{Buffer, Stream};
 
 use crate::h2::{AfterData, H2Stream};
-use crate::message::body::BodyReader;
 
 /// Maximum data size that is copied behind its head or chunk header, which costs less than a gathering write; larger
 /// data is written from the buffer that it was read into.

@@ -78,7 +78,7 @@ impl UpstreamChannel {
     pub(crate) fn end_body(&self, body: &mut BodyReader) -> bool {
         match self {
             Self::Link(_) => body.end_of_stream(),
-            Self::Stream(stream) => body.end_framed(&stream.framed().trailers()).is_ok(),
+            Self::Stream(stream) => body.end_framed(&stream.framed().trailers()),
         }
     }
 

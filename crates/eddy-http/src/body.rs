@@ -1,19 +1,19 @@
 //! Reader of an incoming body: locates its data in the received bytes, and its end.
 
-use std::io;
-
-use eddy_http::{ChunkDecoder, ChunkFault, ChunkLimits, ChunkStep, Fields, RequestBody, ResponseBody};
+use crate::chunk::{ChunkDecoder, ChunkFault, ChunkLimits, ChunkStep};
+use crate::field::Fields;
+use crate::head::{RequestBody, ResponseBody};
 
 /// Reads a body of any framing, piece by piece.
 #[derive(Clone, Debug)]
-pub(crate) struct BodyReader {
+pub struct BodyReader {
     framing: BodyFraming,
     chunks: ChunkDecoder,
 }
 
 /// Searches for the end of a body in received bytes without consuming them.
 #[derive(Debug)]
-pub(crate) struct BodyProbe {
+pub struct BodyProbe {
     reader: BodyReader,
     /// Number of bytes searched.
     seen: usize,
@@ -24,7 +24,7 @@ impl BodyProbe {
     ///
     /// # Cost
     /// Linear in the appended bytes.
-    pub(crate) fn finds_end(&mut self, held: &[u8]) -> bool {
+    pub fn finds_end(&mut self, held: &[u8]) -> bool {
         while !self.reader.is_done() {
             let rest = held.get(self.seen..).expect("bytes were appended to those seen before");
             match self.reader.next(rest) {
@@ -40,11 +40,11 @@ impl BodyProbe {
 
 /// Structure of the first bytes of a buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct BodyPiece {
+pub struct BodyPiece {
     /// Bytes of framing to discard.
-    pub(crate) skip: usize,
+    pub skip: usize,
     /// Bytes of data after the framing; 0 when more must be read or the body has ended.
-    pub(crate) data: usize,
+    pub data: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Default for BodyReader {
 
 impl BodyReader {
     /// Begins a request body.
-    pub(crate) fn begin_request(&mut self, body: RequestBody) {
+    pub fn begin_request(&mut self, body: RequestBody) {
         self.begin(match body {
             RequestBody::None => BodyFraming::Done,
             RequestBody::Length(length) => BodyFraming::Length(length),
@@ -74,7 +74,7 @@ impl BodyReader {
     }
 
     /// Begins the body of a request in HTTP/2 frames, which mark its end.
-    pub(crate) fn begin_framed(&mut self, body: RequestBody) {
+    pub fn begin_framed(&mut self, body: RequestBody) {
         self.begin(match body {
             RequestBody::None => BodyFraming::Done,
             RequestBody::Length(length) => BodyFraming::Length(length),
@@ -82,35 +82,30 @@ impl BodyReader {
         });
     }
 
-    /// Ends a body in HTTP/2 frames. `trailers` is the trailer section, written as the end of a chunked body; empty for
-    /// none.
-    ///
-    /// # Errors
-    /// When the body may not end here, or the trailers violate the syntax or a limit.
-    pub(crate) fn end_framed(&mut self, trailers: &[u8]) -> io::Result<()> {
+    /// Ends a body in HTTP/2 frames; returns whether it may end here with these trailers. They are written as the end of
+    /// a chunked body, empty for none, and may not violate the syntax or a limit.
+    pub fn end_framed(&mut self, trailers: &[u8]) -> bool {
         if !self.end_of_stream() {
-            return Err(io::ErrorKind::UnexpectedEof.into());
+            return false;
         }
         let mut rest = trailers;
         while !rest.is_empty() {
-            let step = self.chunks.decode(rest).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
-            rest = match step {
-                ChunkStep::More { consumed } | ChunkStep::Done { consumed } => {
-                    rest.get(consumed..).expect("no more is consumed than was given")
-                }
-                ChunkStep::Data { .. } => return Err(io::ErrorKind::InvalidData.into()),
+            let Ok(ChunkStep::More { consumed } | ChunkStep::Done { consumed }) = self.chunks.decode(rest)
+            else {
+                return false;
             };
+            rest = rest.get(consumed..).expect("no more is consumed than was given");
         }
-        Ok(())
+        true
     }
 
     /// Returns a probe that looks ahead from the current position.
-    pub(crate) fn probe(&self) -> BodyProbe {
+    pub fn probe(&self) -> BodyProbe {
         BodyProbe { reader: self.clone(), seen: 0 }
     }
 
     /// Begins a response body.
-    pub(crate) fn begin_response(&mut self, body: ResponseBody) {
+    pub fn begin_response(&mut self, body: ResponseBody) {
         self.begin(match body {
             ResponseBody::None => BodyFraming::Done,
             ResponseBody::Length(length) => BodyFraming::Length(length),
@@ -123,7 +118,7 @@ impl BodyReader {
     ///
     /// # Errors
     /// When the chunked framing is broken, and at every call after that.
-    pub(crate) fn next(&mut self, held: &[u8]) -> Result<BodyPiece, ChunkFault> {
+    pub fn next(&mut self, held: &[u8]) -> Result<BodyPiece, ChunkFault> {
         match self.framing {
             BodyFraming::Done => Ok(BodyPiece::default()),
             BodyFraming::Length(left) => {
@@ -151,12 +146,12 @@ impl BodyReader {
     }
 
     /// Whether the body has ended.
-    pub(crate) fn is_done(&self) -> bool {
+    pub fn is_done(&self) -> bool {
         self.framing == BodyFraming::Done
     }
 
     /// Records the end of the stream; returns whether the body may end there.
-    pub(crate) fn end_of_stream(&mut self) -> bool {
+    pub fn end_of_stream(&mut self) -> bool {
         if self.framing == BodyFraming::UntilClose {
             self.framing = BodyFraming::Done;
         }
@@ -164,7 +159,7 @@ impl BodyReader {
     }
 
     /// Whether so much is still to come that a large buffer pays off.
-    pub(crate) fn is_bulk(&self, small: usize) -> bool {
+    pub fn is_bulk(&self, small: usize) -> bool {
         match self.framing {
             BodyFraming::Done | BodyFraming::Broken(_) => false,
             BodyFraming::Length(left) => left > small as u64,
@@ -173,12 +168,12 @@ impl BodyReader {
     }
 
     /// Returns the remaining bytes of a body of known length; 0 for any other body.
-    pub(crate) fn length_left(&self) -> u64 {
+    pub fn length_left(&self) -> u64 {
         if let BodyFraming::Length(left) = self.framing { left } else { 0 }
     }
 
     /// Records that bytes of a body of known length were transferred without this reader.
-    pub(crate) fn note_passed(&mut self, bytes: u64) {
+    pub fn note_passed(&mut self, bytes: u64) {
         let left = self.length_left().saturating_sub(bytes);
         if let BodyFraming::Length(_) = self.framing {
             self.framing = if left == 0 { BodyFraming::Done } else { BodyFraming::Length(left) };
@@ -186,7 +181,7 @@ impl BodyReader {
     }
 
     /// Returns the trailers of a chunked body that has ended.
-    pub(crate) fn trailers(&self) -> Fields<'_> {
+    pub fn trailers(&self) -> Fields<'_> {
         self.chunks.trailers()
     }
 
