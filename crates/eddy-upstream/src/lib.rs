@@ -4,6 +4,7 @@
 
 pub mod balance;
 mod budget;
+pub mod client;
 mod cluster;
 mod connect;
 pub mod eject;
@@ -18,7 +19,7 @@ mod rng;
 
 pub use budget::RetryBudgetWindow;
 pub use cluster::{ClusterState, Lease};
-pub use connect::{connect, shake_hands};
+pub use connect::{connect, http_version, shake_hands};
 pub use eddy_io::WorkerTime;
 pub use endpoint::{
     EndpointId, EndpointState, EndpointStats, ResolvedAddress, ResolvedEndpoint, TRIED_MAX, Tried,

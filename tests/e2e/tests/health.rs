@@ -4,11 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
+use eddy_e2e::framed::{block, frame, kind};
+use eddy_e2e::framed_origin::{FrameReply, FramedOrigin, Heard};
 use eddy_e2e::gateway::{Launch, TestGateway};
-use eddy_e2e::origin::{OriginScript, TapOrigin, response};
+use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place;
 use eddy_e2e::secure::Authority;
 use eddy_e2e::secure_origin::SecureOrigin;
+use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::get;
 use rustls::version::TLS13;
 
@@ -153,6 +156,80 @@ async fn a_check_may_only_connect_and_speaks_tls_where_requests_do() -> Result<(
     ensure!(shown.contains("TLS handshake failed: ") && shown.contains("connection failed: "), "{shown}");
     for _ in 0..6 {
         ensure!(gateway.exchange(get("/", "")).await?.status == 200);
+    }
+    gateway.stop().await
+}
+
+/// A filter that sends the request on to the cluster in its path, and returns the outcome of that call.
+const CALLER: &str = "filters:
+  caller:
+    lua:
+      source: |
+        function envoy_on_request(h)
+          local head = {[':method'] = 'GET', [':path'] = '/', [':authority'] = 'a'}
+          local got, body = h:httpCall(h:headers():get(':path'):sub(2), head, nil, 3000)
+          h:respond({[':status'] = got[':status']}, body)
+        end";
+
+/// Answers with the head of a response whose body never ends, as fast as the flow-control windows allow.
+fn endless(heard: &Heard) -> FrameReply {
+    let stream = heard.frame.stream;
+    let data = |bytes: u32| -> Vec<u8> {
+        vec![0; bytes as usize]
+            .chunks(16 * 1024)
+            .flat_map(|data| frame(kind::DATA, 0, stream, data))
+            .collect()
+    };
+    match heard.frame.kind {
+        kind::HEADERS => {
+            let fields = block(&[(":status", "200"), ("content-type", "application/grpc")]);
+            FrameReply::bytes([frame(kind::HEADERS, 4, stream, &fields), data(64 * 1024)].concat())
+        }
+        kind::WINDOW_UPDATE if stream > 0 => FrameReply::bytes(data(heard.frame.number(0))),
+        _ => FrameReply::nothing(),
+    }
+}
+
+#[tokio::test]
+async fn a_check_and_the_call_of_a_filter_have_the_same_limits() -> Result<()> {
+    let long = format!("HTTP/1.1 200 OK\r\nA: {}", "x".repeat(70_000));
+    let long = TapOrigin::with(move |_| OriginScript::send(long.clone())).await?;
+    let silent = TapOrigin::with(|_| OriginScript::steps([ScriptStep::AwaitGate(Gate::default())])).await?;
+    let leaving = FramedOrigin::with(&[], |heard| match heard.frame.kind {
+        kind::HEADERS => FrameReply::last(frame(kind::GOAWAY, 0, 0, &[0; 8])),
+        _ => FrameReply::nothing(),
+    })
+    .await?;
+    let endless = FramedOrigin::with(&[], endless).await?;
+    let http = "health: {http: {path: /}, interval: 100ms, timeout: 1s, unhealthy: 1}";
+    let origin = TapOrigin::start().await?;
+    let gateway = GatewayConfigBuilder::new()
+        .top(CALLER)
+        .listener("filters: [caller]")
+        .another_cluster(&format!("long: {{endpoints: [LONG], {http}}}"))
+        .another_cluster(&format!("silent: {{endpoints: [SILENT], {http}}}"))
+        .another_cluster(&format!("leaving: {{endpoints: [LEAVING], protocol: http2, {http}}}"))
+        .another_cluster(&format!(
+            "endless: {{endpoints: [ENDLESS], protocol: http2, {}}}",
+            http.replace("http: {path: /}", "grpc: {}")
+        ))
+        .with("LONG", long.address())
+        .with("SILENT", silent.address())
+        .with("LEAVING", leaving.address())
+        .with("ENDLESS", endless.address())
+        .before(&origin)
+        .await?;
+    for (cluster, unhealthy, called) in [
+        ("long", "the response head is too long", "503 upstream failure"),
+        ("silent", "no response in time", "504 upstream request timeout"),
+        ("leaving", "connection closed before a response", "503 upstream failure"),
+        ("endless", "the response is too long", "503 upstream failure"),
+    ] {
+        gateway.lines().until(&format!("endpoint is unhealthy: {unhealthy}"), 1).await?;
+        // The only endpoint of a cluster is used all the same.
+        let answer = gateway.exchange(get(&format!("/{cluster}"), "")).await?;
+        let answered = format!("{} {}", answer.status, answer.text());
+        ensure!(answered == called, "{cluster}: {answered}");
     }
     gateway.stop().await
 }

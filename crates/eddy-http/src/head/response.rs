@@ -1,7 +1,7 @@
 //! Response heads.
 
 use super::framing::{Announced, parse_announced, parse_connection};
-use super::{HeadFault, HeadLimits, ResponseBody, Strictness};
+use super::{HeadFault, HeadLimits, HeadScanner, ResponseBody, Strictness};
 use crate::field::{Field, FieldId, Fields, LineFault, parse_lines};
 use crate::method::{Method, Version};
 use crate::octet::find_text_end;
@@ -113,7 +113,7 @@ impl ResponseHead {
     /// Parses the head at the beginning of `bytes`; returns its length, or `None` if more bytes are needed.
     ///
     /// For the first bytes of a response, which usually contain the whole head: saves the scan. After `None`, continue
-    /// with a [`super::HeadScanner`], whose cost is linear however the rest is split.
+    /// with a [`HeadScanner`], whose cost is linear however the rest is split, or use [`Self::parse_growing`].
     ///
     /// # Errors
     /// As [`ResponseHead::parse`].
@@ -133,6 +133,34 @@ impl ResponseHead {
             Err(HeadFault::Truncated) => Err(HeadFault::HeadTooLarge),
             Err(fault) => Err(fault),
         }
+    }
+
+    /// As [`Self::parse_start`], for bytes that grow from call to call; `scanner` is fresh at the first.
+    ///
+    /// # Errors
+    /// As [`ResponseHead::parse`].
+    ///
+    /// # Cost
+    /// Linear in the bytes of the head, however they are split.
+    pub fn parse_growing(
+        &mut self,
+        scanner: &mut HeadScanner,
+        bytes: &[u8],
+        limits: &HeadLimits,
+        asked: impl Into<ResponseContext>,
+    ) -> Result<Option<usize>, HeadFault> {
+        let asked = asked.into();
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        if !scanner.started()
+            && let Some(length) = self.parse_start(bytes, limits, asked)?
+        {
+            return Ok(Some(length));
+        }
+        let Some(length) = scanner.scan(bytes, limits)? else { return Ok(None) };
+        self.parse(bytes.get(..length).expect("the head was found in these bytes"), limits, asked)?;
+        Ok(Some(length))
     }
 
     /// Parses the head at the beginning of `bytes`; returns its length.

@@ -74,11 +74,8 @@ impl HealthChecks {
 
 impl Checked {
     fn is_for(&self, config: &HealthConfig, wanted: &ToCheck<'_>) -> bool {
-        let is_same_tls = match (&self.tls, wanted.tls) {
-            (None, None) => true,
-            (Some(one), Some(other)) => one.is_same(other),
-            (None, Some(_)) | (Some(_), None) => false,
-        };
+        let is_same_tls = self.tls.is_some() == wanted.tls.is_some()
+            && self.tls.iter().zip(wanted.tls).all(|(one, other)| one.is_same(other));
         self.config == *config
             && self.protocol == wanted.cluster.protocol
             && is_same_tls

@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use eddy_http::{
-    FieldEdits, HeadFault, HeadLimits, HeadScanner, RequestId, ResponseBody, ResponseWrite, Switched,
-    Version, write_interim_head, write_response_head,
+    FieldEdits, HeadLimits, RequestId, ResponseBody, ResponseWrite, Switched, Version, write_interim_head,
+    write_response_head,
 };
+use eddy_upstream::client::RequestChannel;
 
 use crate::exchange::attempt::Attempt;
 use crate::exchange::context::ExchangeCx;
@@ -29,7 +30,10 @@ pub(crate) enum ResponseHeadProgress {
 pub(crate) fn read(ctx: &mut ExchangeCx<'_>, attempt: &mut Attempt) -> Result<ResponseHeadProgress, Fault> {
     let limits = HeadLimits::default();
     let exchange = &mut *ctx.exchange;
-    let Some(length) = look(exchange, &mut attempt.scanner, &limits).map_err(Fault::ResponseHead)? else {
+    let asked = exchange.upgrade.asked(exchange.head.method);
+    let held = exchange.response_input.held();
+    let parsed = exchange.response.parse_growing(&mut attempt.scanner, held, &limits, asked);
+    let Some(length) = parsed.map_err(Fault::ResponseHead)? else {
         if exchange.response_input.room().is_empty() {
             let capacity = exchange.response_input.capacity();
             exchange.response_input.grow(capacity * 2);
@@ -56,27 +60,6 @@ pub(crate) fn read(ctx: &mut ExchangeCx<'_>, attempt: &mut Attempt) -> Result<Re
     }
     exchange.response_input.consume(length);
     Ok(ResponseHeadProgress::Interim)
-}
-
-/// Parses the head if it is complete; returns its length.
-fn look(
-    exchange: &mut Exchange,
-    scanner: &mut HeadScanner,
-    limits: &HeadLimits,
-) -> Result<Option<usize>, HeadFault> {
-    let held = exchange.response_input.held();
-    if held.is_empty() {
-        return Ok(None);
-    }
-    let asked = exchange.upgrade.asked(exchange.head.method);
-    if !scanner.started()
-        && let Some(length) = exchange.response.parse_start(held, limits, asked)?
-    {
-        return Ok(Some(length));
-    }
-    let Some(length) = scanner.scan(held, limits)? else { return Ok(None) };
-    exchange.response.parse(held.get(..length).expect("the head was found in these bytes"), limits, asked)?;
-    Ok(Some(length))
 }
 
 /// Writes the final head for the client and begins the body.

@@ -171,15 +171,6 @@ impl Pump {
         self.heads > 0
     }
 
-    /// Stages a whole message whose head has this length. Its end is marked by `framing` or by the head.
-    pub(crate) fn stage_whole(&mut self, message: &[u8], head_bytes: usize, framing: OutputFraming) {
-        self.restart();
-        self.out.extend_from_slice(message);
-        self.heads = head_bytes;
-        self.framing = framing;
-        self.is_finished = true;
-    }
-
     /// Whether so much is staged that it must be written before more is staged.
     pub(crate) fn is_full(&self) -> bool {
         self.sent > 0 || self.ready > 0 || self.out.len() >= STAGE_BYTES_MAX

@@ -1,21 +1,16 @@
 //! One request and its complete response, over a link of a cluster.
 
-use std::future::poll_fn;
-use std::io;
 use std::rc::Rc;
-use std::task::{Poll, ready};
 
 use eddy_http::{
-    ForwardedClient, ForwardedPolicy, GrpcEnd, HeadLimits, Method, RequestBody, RequestHead, RequestWrite,
-    ResponseHead, Version, write_request_head,
+    ForwardedClient, ForwardedPolicy, HeadLimits, RequestBody, RequestHead, RequestWrite, write_request_head,
 };
-use eddy_io::{Buffer, Fill};
 use eddy_model::LimitKind;
 use eddy_upstream::Tried;
+use eddy_upstream::client::{Conversation, ConversationFault, ResponseProgress, WholeRequest, WholeResponse};
 
 use crate::fault::Fault;
 use crate::host::OutboundOrder;
-use crate::message::{BodyReader, OutputFraming, Pump};
 use crate::upstream::{EndpointGuard, LinkWanted, UpstreamChannel, WorkerCluster};
 use crate::worker::Worker;
 
@@ -23,29 +18,13 @@ use crate::worker::Worker;
 const ANSWER_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Maximum number of times that a request is sent again because its link had ended.
 const LINK_RETRIES_MAX: u8 = 10;
-/// Maximum number of interim responses before the final one.
-const INTERIM_MAX: usize = 16;
 
-/// A complete response.
-#[derive(Debug)]
-pub(crate) struct FetchResponse {
-    pub(crate) head: ResponseHead,
-    pub(crate) head_bytes: Vec<u8>,
-    pub(crate) body: Vec<u8>,
-    /// gRPC status in its head or trailers.
-    pub(crate) grpc_end: GrpcEnd,
-}
-
-/// A request in the form in which it is sent.
+/// A request of a worker.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FetchRequest<'r> {
-    pub(crate) method: Method,
+    pub(crate) request: WholeRequest<'r>,
     /// Whether it may be sent again.
     pub(crate) is_repeatable: bool,
-    /// Head and body.
-    pub(crate) bytes: &'r [u8],
-    /// Length of the head.
-    pub(crate) head_bytes: usize,
 }
 
 /// Reason word for a missing response.
@@ -65,13 +44,13 @@ enum FetchFailure {
 ///
 /// # Errors
 /// The reason word when there is none.
-pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<FetchResponse, Reason> {
+pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<WholeResponse, Reason> {
     let cluster = worker.plan().cluster(&order.cluster).cloned().ok_or("unknown_cluster")?;
-    let request = write(worker, order)?;
+    let bytes = write(worker, order)?;
     let is_repeatable = order.method.is_idempotent() && order.body.is_empty();
-    let head_bytes = request.len() - order.body.len();
-    send(worker, &cluster, &FetchRequest { method: order.method, is_repeatable, bytes: &request, head_bytes })
-        .await
+    let head_bytes = bytes.len() - order.body.len();
+    let request = WholeRequest { method: order.method, bytes: &bytes, head_bytes };
+    send(worker, &cluster, &FetchRequest { request, is_repeatable }).await
 }
 
 /// Sends a request to an endpoint of a cluster and reads the complete response. The request is sent again, at most
@@ -83,14 +62,14 @@ pub(crate) async fn send(
     worker: &Rc<Worker>,
     cluster: &Rc<WorkerCluster>,
     sent: &FetchRequest<'_>,
-) -> Result<FetchResponse, Reason> {
+) -> Result<WholeResponse, Reason> {
     let mut tried = Tried::new();
     let mut wanted = if sent.is_repeatable { LinkWanted::Any } else { LinkWanted::Quiet };
     let mut retries = 0;
     loop {
         let may_retry = retries < LINK_RETRIES_MAX;
         retries += 1;
-        match attempt(worker, cluster, sent, wanted, &mut tried).await {
+        match attempt(worker, cluster, &sent.request, wanted, &mut tried).await {
             Ok(answer) => return Ok(answer),
             // The other links in the pool may be closed as well.
             Err(FetchFailure::Stale) if sent.is_repeatable && may_retry => wanted = LinkWanted::New,
@@ -143,10 +122,10 @@ fn write(worker: &Worker, order: &OutboundOrder) -> Result<Vec<u8>, Reason> {
 async fn attempt(
     worker: &Rc<Worker>,
     cluster: &Rc<WorkerCluster>,
-    sent: &FetchRequest<'_>,
+    request: &WholeRequest<'_>,
     wanted: LinkWanted,
     tried: &mut Tried,
-) -> Result<FetchResponse, FetchFailure> {
+) -> Result<WholeResponse, FetchFailure> {
     let now = worker.timers.now();
     let admitted = cluster.take(LimitKind::Requests).map_err(|fault| FetchFailure::Failed(fault.reason()))?;
     let lease = cluster.state().borrow_mut().select(now, &mut worker.rng.borrow_mut(), tried);
@@ -155,7 +134,7 @@ async fn attempt(
         .ok_or(FetchFailure::Failed("no_endpoint"))?;
     let mut upstream = obtain(worker, &guard, wanted).await?;
     let mut input = worker.buffers.take_large();
-    let read = converse(worker, &mut upstream, sent, &mut input).await;
+    let read = Conversation::new(&mut upstream, &mut input).response(request, ANSWER_BYTES_MAX).await;
     let is_empty = input.is_empty();
     worker.buffers.put(input);
     let now = worker.timers.now();
@@ -172,7 +151,8 @@ async fn attempt(
             }
             Ok(answer)
         }
-        Err(broken) => {
+        Err(fault) => {
+            let broken = failure(&fault, &upstream);
             if matches!(broken, FetchFailure::Failed(_)) {
                 guard.failed(now);
             }
@@ -194,115 +174,22 @@ async fn obtain(
     })
 }
 
-/// Returns the failure of an attempt without any byte of a response.
-fn unanswered(upstream: &UpstreamChannel) -> FetchFailure {
-    let fault = upstream.broken();
-    if fault == Fault::LinkStale {
-        FetchFailure::Stale
-    } else if fault == Fault::LinkLeft {
-        FetchFailure::Unprocessed
-    } else {
-        FetchFailure::Failed(fault.reason())
-    }
-}
-
-/// Writes the request and reads the response.
-async fn converse(
-    worker: &Worker,
-    upstream: &mut UpstreamChannel,
-    sent: &FetchRequest<'_>,
-    input: &mut Buffer,
-) -> Result<FetchResponse, FetchFailure> {
-    let mut upload = Pump::default();
-    let framing =
-        if upstream.version() == Version::Http2 { OutputFraming::Frames } else { OutputFraming::Plain };
-    upload.stage_whole(sent.bytes, sent.head_bytes, framing);
-    let written = poll_fn(|cx| {
-        while upload.has_output() {
-            ready!(upstream.poll_request(cx, &mut upload, &mut Buffer::default()))?;
-        }
-        Poll::Ready(io::Result::Ok(()))
-    });
-    let written = written.await;
-    written.map_err(|_| unanswered(upstream))?;
-    let method = sent.method;
-    let mut head = ResponseHead::new();
-    let limits = HeadLimits::default();
-    let mut interims = 0;
-    let head_bytes = loop {
-        let parsed = head.parse_start(input.held(), &limits, method);
-        if let Some(has_body) = upstream.framed_body() {
-            head.note_framed(has_body);
-        }
-        match parsed.map_err(|_| FetchFailure::Failed("response_head"))? {
-            Some(length) if head.is_interim() => {
-                interims += 1;
-                if interims > INTERIM_MAX {
-                    return Err(FetchFailure::Failed("interim_flood"));
-                }
-                input.consume(length);
-            }
-            Some(length) => {
-                let bytes = input.held()[..length].to_vec();
-                input.consume(length);
-                break bytes;
-            }
-            None => {
-                let was_empty = input.is_empty();
-                if fill(worker, upstream, input).await != Filled::Bytes {
-                    return Err(if was_empty {
-                        unanswered(upstream)
-                    } else {
-                        FetchFailure::Failed("response_cut")
-                    });
-                }
+/// Returns the failure of an attempt whose conversation over this channel has failed.
+fn failure(fault: &ConversationFault, upstream: &UpstreamChannel) -> FetchFailure {
+    use ConversationFault::{Broken, Closed};
+    FetchFailure::Failed(match fault {
+        // Without any byte of a response, the request may not have been processed.
+        ConversationFault::Unsent(_) | Closed(ResponseProgress::None) | Broken(ResponseProgress::None, _) => {
+            match upstream.broken() {
+                Fault::LinkStale => return FetchFailure::Stale,
+                Fault::LinkLeft => return FetchFailure::Unprocessed,
+                fault => fault.reason(),
             }
         }
-    };
-    let mut reader = BodyReader::default();
-    reader.begin_response(head.body_read());
-    let mut body = Vec::new();
-    while !reader.is_done() {
-        let piece = reader.next(input.held()).map_err(|_| FetchFailure::Failed("response_chunk"))?;
-        input.consume(piece.skip);
-        if piece.data > 0 {
-            body.extend_from_slice(&input.held()[..piece.data]);
-            input.consume(piece.data);
-            if body.len() > ANSWER_BYTES_MAX {
-                return Err(FetchFailure::Failed("response_too_large"));
-            }
-        } else if !reader.is_done() {
-            let may_go_on = match fill(worker, upstream, input).await {
-                Filled::Bytes => true,
-                Filled::End => upstream.end_body(&mut reader),
-                Filled::Broken => false,
-            };
-            if !may_go_on {
-                return Err(FetchFailure::Failed("response_cut"));
-            }
-        }
-    }
-    let in_head = GrpcEnd::of(head.fields(&head_bytes));
-    let grpc_end = if in_head == GrpcEnd::Untold { GrpcEnd::of(reader.trailers()) } else { in_head };
-    Ok(FetchResponse { head, head_bytes, body, grpc_end })
-}
-
-/// Result of reading more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Filled {
-    Bytes,
-    End,
-    Broken,
-}
-
-async fn fill(worker: &Worker, upstream: &mut UpstreamChannel, input: &mut Buffer) -> Filled {
-    if input.room().is_empty() {
-        let capacity = input.capacity();
-        input.grow(capacity * 2);
-    }
-    match poll_fn(|cx| upstream.poll_fill(cx, input, &worker.buffers)).await {
-        Ok(Fill::Bytes(_)) => Filled::Bytes,
-        Ok(Fill::End) => Filled::End,
-        Err(_) => Filled::Broken,
-    }
+        Closed(ResponseProgress::Begun) | Broken(ResponseProgress::Begun, _) => "response_cut",
+        ConversationFault::InterimFlood => "interim_flood",
+        ConversationFault::HeadTooLong | ConversationFault::Head(_) => "response_head",
+        ConversationFault::Chunk(_) => "response_chunk",
+        ConversationFault::BodyTooLong => "response_too_large",
+    })
 }

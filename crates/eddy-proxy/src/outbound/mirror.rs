@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use eddy_http::Method;
+use eddy_upstream::client::WholeRequest;
 use tokio::time::timeout;
 
 use crate::outbound::fetch::{FetchRequest, send};
@@ -27,7 +28,8 @@ pub(crate) async fn mirror(worker: Rc<Worker>, copied: Copied) {
     let Copied { cluster, method, has_body, request, head_bytes } = copied;
     worker.mirrors.set(worker.mirrors.get() + 1);
     let is_repeatable = method.is_idempotent() && !has_body;
-    let sent = FetchRequest { method, is_repeatable, bytes: &request, head_bytes };
+    let request = WholeRequest { method, bytes: &request, head_bytes };
+    let sent = FetchRequest { request, is_repeatable };
     let answered = timeout(TIMEOUT, send(&worker, &cluster, &sent)).await;
     if answered.is_ok_and(|answer| answer.is_ok()) {
         worker.series.mirrors_sent.increment();

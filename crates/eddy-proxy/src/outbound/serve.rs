@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use eddy_filter::{CallBond, EventKind, FilterEvent, FilterLibrary};
 use eddy_http::Fields;
+use eddy_upstream::client::WholeResponse;
 use tokio::time::timeout;
 
 use crate::host::OutboundOrder;
-use crate::outbound::fetch::{FetchResponse, Reason, fetch};
+use crate::outbound::fetch::{Reason, fetch};
 use crate::worker::Worker;
 
 /// Executes an order and reports its result, unless the filter has cancelled it.
@@ -57,7 +58,7 @@ fn tell(
     worker: &Worker,
     library: &dyn FilterLibrary,
     order: &OutboundOrder,
-    ended: &Result<FetchResponse, Reason>,
+    ended: &Result<WholeResponse, Reason>,
 ) {
     let event = FilterEvent {
         kind: EventKind::Response,

@@ -5,6 +5,7 @@ use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 use eddy_http::{GrpcEnd, GrpcStatus, Method, RequestBody};
+use eddy_upstream::client::WholeRequest;
 use tokio::time::timeout;
 
 use crate::access::Batch;
@@ -102,7 +103,8 @@ async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> BatchOutcome {
     }
     // Delivery is at least once: a batch that may have arrived is sent twice rather than lost, here as after any
     // failure.
-    let sent = FetchRequest { method: Method::Post, is_repeatable: true, bytes: &request, head_bytes };
+    let request = WholeRequest { method: Method::Post, bytes: &request, head_bytes };
+    let sent = FetchRequest { request, is_repeatable: true };
     match timeout(service.timeout, send(worker, cluster, &sent)).await {
         Err(_) => BatchOutcome::Failed("timeout".to_owned()),
         Ok(Err(reason)) => BatchOutcome::Failed(reason.to_owned()),

@@ -3,19 +3,20 @@
 use std::io;
 use std::task::{Context, Poll};
 
-use eddy_http::{ErrorCode, Version};
+use eddy_http::{BodyReader, ErrorCode, Version};
 use eddy_io::{Buffer, BufferPool, Fill, Stream, WorkerTime};
 use eddy_upstream::Link;
+use eddy_upstream::client::{RequestChannel, WholeRequest};
 
 use crate::fault::Fault;
 use crate::h2::AfterData;
-use crate::message::{BodyReader, DuplexStream, Pump};
+use crate::message::{DuplexStream, Pump};
 use crate::upstream::shared::LinkStream;
 
 /// An exchange's channel to its endpoint.
 ///
 /// The request is written with [`Self::poll_request`]. The response, heads as text and bodies, is read with
-/// [`Self::poll_fill`] and ended with [`Self::end_body`].
+/// [`Self::poll_fill`] and ended with [`RequestChannel::end_body`].
 #[derive(Debug)]
 pub(crate) enum UpstreamChannel {
     /// HTTP/1 link.
@@ -74,22 +75,6 @@ impl UpstreamChannel {
         }
     }
 
-    /// Records the end of the response; returns whether the body may end there.
-    pub(crate) fn end_body(&self, body: &mut BodyReader) -> bool {
-        match self {
-            Self::Link(_) => body.end_of_stream(),
-            Self::Stream(stream) => body.end_framed(&stream.framed().trailers()),
-        }
-    }
-
-    /// Whether a body follows the final head of a response in HTTP/2 frames; `None` for other responses.
-    pub(crate) fn framed_body(&self) -> Option<bool> {
-        match self {
-            Self::Link(_) => None,
-            Self::Stream(stream) => Some(stream.has_body()),
-        }
-    }
-
     /// Returns the stream if bodies are sent on it as they are, without framing by the connection.
     pub(crate) fn plain_stream(&self) -> Option<&Stream> {
         match self {
@@ -120,6 +105,46 @@ impl UpstreamChannel {
     pub(crate) fn distrust(&self, since: WorkerTime) {
         if let Self::Stream(stream) = self {
             stream.distrust(since);
+        }
+    }
+}
+
+/// A channel also carries a whole request and its response.
+impl RequestChannel for UpstreamChannel {
+    fn poll_send(
+        &mut self,
+        cx: &mut Context<'_>,
+        request: &WholeRequest<'_>,
+        sent: usize,
+    ) -> Poll<io::Result<usize>> {
+        let rest = request.rest(sent);
+        match self {
+            Self::Link(link) => link.stream.poll_write(cx, rest),
+            Self::Stream(stream) if sent == 0 => {
+                Poll::Ready(stream.framed().send_head(rest, request.is_bodiless()))
+            }
+            Self::Stream(stream) => {
+                let ends = sent + rest.len() == request.bytes.len();
+                stream.framed().poll_send(cx, rest, &[], ends)
+            }
+        }
+    }
+
+    fn poll_receive(&mut self, cx: &mut Context<'_>, input: &mut Buffer) -> Poll<io::Result<Fill>> {
+        DuplexStream::poll_fill(self, cx, input)
+    }
+
+    fn framed_body(&self) -> Option<bool> {
+        match self {
+            Self::Link(_) => None,
+            Self::Stream(stream) => Some(stream.has_body()),
+        }
+    }
+
+    fn end_body(&self, body: &mut BodyReader) -> bool {
+        match self {
+            Self::Link(_) => body.end_of_stream(),
+            Self::Stream(stream) => body.end_framed(&stream.framed().trailers()),
         }
     }
 }

@@ -4,9 +4,9 @@ use std::io;
 use std::rc::Rc;
 
 use eddy_io::{HandshakeFaultKind, Stream};
-use eddy_model::{LimitKind, LinkProtocol};
+use eddy_model::LimitKind;
 use eddy_tls::ClientTls;
-use eddy_upstream::{Link, LinkPlace, ResolvedAddress, connect, shake_hands};
+use eddy_upstream::{Link, LinkPlace, ResolvedAddress, connect, http_version, shake_hands};
 use rustix::io::Errno;
 use tokio::time::timeout;
 
@@ -185,10 +185,7 @@ impl WorkerServices {
         let series = &cluster.series.handshakes;
         match shake_hands(under, tls, own_name.as_deref()).await {
             // The handshake succeeded, but the endpoint did not negotiate HTTP/2.
-            Ok(stream)
-                if cluster.config.protocol == LinkProtocol::Http2
-                    && stream.facts().protocol.as_deref() != Some(b"h2") =>
-            {
+            Ok(stream) if http_version(cluster.config.protocol, Some(&stream.facts())).is_none() => {
                 let kind = HandshakeFaultKind::Incompatible;
                 series.failed[HandshakeFailure::of_endpoint(kind) as usize].increment();
                 cluster.tell_strange(address, self.timers.now());

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use eddy_http::{Http2, Http2Limits};
+use eddy_http::{Http2, Http2Limits, Version};
 use eddy_io::Stream;
-use eddy_model::{LinkProtocol, UpstreamHttp2Config};
-use eddy_upstream::{Link, LinkPlace, ResolvedAddress};
+use eddy_model::UpstreamHttp2Config;
+use eddy_upstream::{Link, LinkPlace, ResolvedAddress, http_version};
 use tokio::time::timeout;
 
 use crate::fault::Fault;
@@ -83,7 +83,7 @@ impl LinkTask {
     async fn establish(&self) -> Result<Established, Fault> {
         let Self { worker, cluster, address, own_name, .. } = self;
         let stream = worker.connect_to(cluster, address, || own_name.clone()).await?;
-        if !is_framed(cluster.config.protocol, &stream) {
+        if http_version(cluster.config.protocol, stream.tls_facts().as_ref()) != Some(Version::Http2) {
             return Ok(Established::Declined(stream));
         }
         let scheme = if cluster.tls.is_some() { "https" } else { "http" };
@@ -110,17 +110,6 @@ enum Established {
     /// The endpoint has chosen HTTP/1.
     Declined(Stream),
     Framed(Rc<SharedLink>, Box<LinkDriver>),
-}
-
-/// Whether HTTP/2 was negotiated, or is configured without negotiation.
-fn is_framed(protocol: LinkProtocol, stream: &Stream) -> bool {
-    match protocol {
-        LinkProtocol::Http1 => false,
-        LinkProtocol::Http2 => true,
-        LinkProtocol::Auto => {
-            stream.tls_facts().is_some_and(|facts| facts.protocol.as_deref() == Some(b"h2"))
-        }
-    }
 }
 
 /// Returns the limits of a link. The connection window is the sum of those of all streams, also as they grow, so that a

@@ -3,52 +3,33 @@
 //! # Spec
 //! [GRPC Health Checking Protocol](https://github.com/grpc/grpc/blob/master/doc/health-checking.md)
 
-use std::future::poll_fn;
 use std::num::NonZero;
 
-use eddy_http::{
-    ChunkDecoder, ChunkLimits, FieldId, GrpcEnd, GrpcKind, GrpcStatus, HeadLimits, Method, ResponseHead,
-};
-use eddy_io::{Buffer, Fill};
+use eddy_http::{FieldId, GrpcEnd, GrpcKind, GrpcStatus, Method};
+use eddy_io::Buffer;
 
-use super::conversation::Conversation;
+use crate::client::{Conversation, DedicatedConnection, WholeRequest, WholeResponse};
 
-/// Maximum bytes of a response, heads included.
-const ANSWER_BYTES_MAX: usize = 64 * 1024;
+/// Maximum bytes of the messages of a response.
+const MESSAGE_BYTES_MAX: usize = 64 * 1024;
 
 /// Checks the health of a service; `""` means the server as a whole.
 ///
 /// # Errors
 /// Why the service is unhealthy, in readable form.
 pub(super) async fn check(
-    conversation: &mut Conversation<'_>,
+    connection: &mut DedicatedConnection<'_>,
     service: &str,
     host: &str,
 ) -> Result<(), String> {
-    if !conversation.is_framed() {
-        return Err("the endpoint does not support HTTP/2".to_owned());
-    }
     let head = format!(
         "POST /grpc.health.v1.Health/Check HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/grpc\r\nTE: trailers\r\nUser-Agent: eddy-health-check\r\n\r\n"
     );
-    let message = question(service);
-    let asked = poll_fn(|cx| conversation.poll_ask(cx, head.as_bytes(), &message)).await;
-    asked.map_err(|error| format!("the request cannot be sent: {error}"))?;
-    let mut answer = Buffer::with_capacity(4096);
-    loop {
-        if answer.room().is_empty() {
-            let capacity = answer.capacity() * 2;
-            if capacity > ANSWER_BYTES_MAX {
-                return Err("the response is too long".to_owned());
-            }
-            answer.grow(capacity);
-        }
-        match poll_fn(|cx| conversation.poll_fill(cx, &mut answer)).await {
-            Ok(Fill::Bytes(_)) => {}
-            Ok(Fill::End) => return judge(answer.held(), conversation.trailers()),
-            Err(error) => return Err(format!("connection closed before a response: {error}")),
-        }
-    }
+    let bytes = [head.as_bytes(), &question(service)].concat();
+    let request = WholeRequest { method: Method::Post, bytes: &bytes, head_bytes: head.len() };
+    let mut input = Buffer::default();
+    let response = Conversation::new(connection, &mut input).response(&request, MESSAGE_BYTES_MAX).await;
+    judge(&response.map_err(|fault| fault.to_string())?)
 }
 
 /// Returns the length-prefixed request message that names a service.
@@ -68,32 +49,17 @@ fn question(service: &str) -> Vec<u8> {
     [&[0][..], &length, &message].concat()
 }
 
-/// Evaluates a response: heads and messages in `answer`, `trailers` in the form of the end of a chunked body.
-fn judge(answer: &[u8], trailers: &[u8]) -> Result<(), String> {
-    let mut head = ResponseHead::new();
-    let mut rest = answer;
-    let (fields, body) = loop {
-        let length = head.parse_start(rest, &HeadLimits::default(), Method::Post);
-        let length = length.ok().flatten().ok_or("invalid response")?;
-        let (text, behind) = rest.split_at_checked(length).ok_or("invalid response")?;
-        rest = behind;
-        if !head.is_interim() {
-            break (head.fields(text), behind);
-        }
-    };
+/// Evaluates a response.
+fn judge(response: &WholeResponse) -> Result<(), String> {
+    let WholeResponse { head, head_bytes, body, grpc_end } = response;
     if head.status != 200 {
         return Err(format!("status {}", head.status));
     }
-    let content_type = fields.first(FieldId::ContentType).unwrap_or_default();
+    let content_type = head.fields(head_bytes).first(FieldId::ContentType).unwrap_or_default();
     if GrpcKind::of(content_type) != Some(GrpcKind::Plain) {
         return Err("not a gRPC response".to_owned());
     }
-    let mut end = GrpcEnd::of(fields);
-    let mut decoder = ChunkDecoder::new(ChunkLimits::default());
-    if end == GrpcEnd::Untold && !trailers.is_empty() && decoder.decode(trailers).is_ok() {
-        end = GrpcEnd::of(decoder.trailers());
-    }
-    match end {
+    match grpc_end {
         GrpcEnd::Status(GrpcStatus::Ok) => {}
         GrpcEnd::Status(GrpcStatus::Unimplemented) => {
             return Err("the service grpc.health.v1.Health is not implemented".to_owned());
@@ -102,7 +68,7 @@ fn judge(answer: &[u8], trailers: &[u8]) -> Result<(), String> {
         GrpcEnd::Status(status) => return Err(format!("the gRPC call ended with {}", status.name())),
         GrpcEnd::Other | GrpcEnd::Untold => return Err("the response has no gRPC status".to_owned()),
     }
-    match body {
+    match body.as_slice() {
         [0, 0, 0, 0, _, 0x08, 1, ..] => Ok(()),
         [0, 0, 0, 0, _, 0x08, 2, ..] => Err("the service is NOT_SERVING".to_owned()),
         [0, 0, 0, 0, _, 0x08, 3, ..] => Err("the service is SERVICE_UNKNOWN".to_owned()),
@@ -114,12 +80,15 @@ fn judge(answer: &[u8], trailers: &[u8]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use eddy_http::{HeadLimits, ResponseHead};
 
     const HEAD: &str = "HTTP/1.1 200 \r\ncontent-type: application/grpc+proto\r\n\r\n";
-    const WELL: &str = "0\r\ngrpc-status: 0\r\n\r\n";
+    const WELL: GrpcEnd = GrpcEnd::Status(GrpcStatus::Ok);
 
-    fn judged(head: &str, body: &[u8], trailers: &str) -> Result<(), String> {
-        judge(&[head.as_bytes(), body].concat(), trailers.as_bytes())
+    fn judged(text: &str, body: &[u8], grpc_end: GrpcEnd) -> Result<(), String> {
+        let mut head = ResponseHead::new();
+        head.parse(text.as_bytes(), &HeadLimits::default(), Method::Post).expect("a valid head");
+        judge(&WholeResponse { head, head_bytes: text.into(), body: body.into(), grpc_end })
     }
 
     #[test]
@@ -134,24 +103,19 @@ mod tests {
     fn only_serving_is_well() {
         let message = |value: u8| [0, 0, 0, 0, 2, 8, value];
         assert_eq!(judged(HEAD, &message(1), WELL), Ok(()));
-        let interim = format!("HTTP/1.1 103 \r\n\r\n{HEAD}");
-        assert_eq!(judged(&interim, &message(1), WELL), Ok(()));
-        let check = |head: &str, body: &[u8], trailers: &str, why: &str| {
-            assert_eq!(judged(head, body, trailers), Err(why.to_owned()));
+        let check = |head: &str, body: &[u8], end: GrpcEnd, why: &str| {
+            assert_eq!(judged(head, body, end), Err(why.to_owned()));
         };
         check(HEAD, &message(2), WELL, "the service is NOT_SERVING");
         check(HEAD, &message(3), WELL, "the service is SERVICE_UNKNOWN");
         check(HEAD, &[0; 5], WELL, "the service is UNKNOWN");
         check(HEAD, b"", WELL, "unexpected response message");
-        check(HEAD, &message(1), "", "the response has no gRPC status");
-        check(HEAD, &message(1), "0\r\ngrpc-status: 14\r\n\r\n", "the gRPC call ended with unavailable");
-        let ended = |code: u32| {
-            format!("HTTP/1.1 200 \r\ncontent-type: application/grpc\r\ngrpc-status: {code}\r\n\r\n")
-        };
-        check(&ended(12), b"", "", "the service grpc.health.v1.Health is not implemented");
-        check(&ended(5), b"", "", "unknown service");
-        check("HTTP/1.1 503 \r\n\r\n", b"", "", "status 503");
+        let ended = GrpcEnd::of_code;
+        check(HEAD, &message(1), GrpcEnd::Untold, "the response has no gRPC status");
+        check(HEAD, &message(1), ended(14), "the gRPC call ended with unavailable");
+        check(HEAD, b"", ended(12), "the service grpc.health.v1.Health is not implemented");
+        check(HEAD, b"", ended(5), "unknown service");
+        check("HTTP/1.1 503 \r\n\r\n", b"", GrpcEnd::Untold, "status 503");
         check("HTTP/1.1 200 \r\n\r\n", &message(1), WELL, "not a gRPC response");
-        check("HTTP/1.1", b"", "", "invalid response");
     }
 }

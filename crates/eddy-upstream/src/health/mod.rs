@@ -1,7 +1,6 @@
 //! Active health checks: endpoints are probed periodically, independent of requests.
 
 mod checks;
-mod conversation;
 mod grpc;
 mod probe;
 mod state;

@@ -1,21 +1,14 @@
 //! One health check of an endpoint.
 
-use std::future::poll_fn;
-
-use eddy_http::{HeadLimits, Method, ResponseHead};
-use eddy_io::{Buffer, Fill, Stream};
+use eddy_http::{Method, Version};
+use eddy_io::{Buffer, Stream};
 use eddy_model::{HealthProbe, HttpProbe, LinkProtocol};
 use eddy_tls::ClientTls;
 
-use super::conversation::Conversation;
 use super::grpc;
-use crate::connect::{connect, shake_hands};
+use crate::client::{Conversation, DedicatedConnection, WholeRequest};
+use crate::connect::{connect, http_version, shake_hands};
 use crate::endpoint::ResolvedEndpoint;
-
-/// Maximum bytes of a response that are searched for its head.
-const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// Maximum interim responses before the final one.
-const INTERIM_MAX: usize = 16;
 
 /// Checks an endpoint once.
 ///
@@ -36,15 +29,17 @@ pub(super) async fn ask(
             Stream::Tls(Box::new(shaken.map_err(|fault| format!("TLS handshake failed: {fault}"))?))
         }
     };
+    let version = http_version(protocol, stream.tls_facts().as_ref()).ok_or(NO_HTTP2);
     let answer = match probe {
         HealthProbe::Connect => Ok(()),
         HealthProbe::Http(http) => {
-            let mut conversation = Conversation::new(&mut stream, protocol, tls.is_some())?;
-            get(&mut conversation, http, &host_of(http.host.as_deref(), endpoint)).await
+            let mut connection = DedicatedConnection::new(&mut stream, version?);
+            get(&mut connection, http, &host_of(http.host.as_deref(), endpoint)).await
         }
-        HealthProbe::Grpc(probe) => {
-            let mut conversation = Conversation::new(&mut stream, protocol, tls.is_some())?;
-            grpc::check(&mut conversation, &probe.service, &host_of(probe.host.as_deref(), endpoint)).await
+        HealthProbe::Grpc(_) if version == Ok(Version::Http11) => Err(NO_HTTP2.to_owned()),
+        HealthProbe::Grpc(grpc) => {
+            let mut connection = DedicatedConnection::new(&mut stream, version?);
+            grpc::check(&mut connection, &grpc.service, &host_of(grpc.host.as_deref(), endpoint)).await
         }
     };
     stream.say_end();
@@ -63,45 +58,16 @@ fn host_of(own: Option<&str>, endpoint: &ResolvedEndpoint) -> String {
     }
 }
 
-async fn get(conversation: &mut Conversation<'_>, http: &HttpProbe, host: &str) -> Result<(), String> {
+async fn get(connection: &mut DedicatedConnection<'_>, http: &HttpProbe, host: &str) -> Result<(), String> {
     let request = format!(
         "GET {} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: eddy-health-check\r\nConnection: close\r\n\r\n",
         http.target
     );
-    let asked = poll_fn(|cx| conversation.poll_ask(cx, request.as_bytes(), &[])).await;
-    asked.map_err(|error| format!("the request cannot be sent: {error}"))?;
-    let status = status(conversation).await?;
-    if http.statuses.contains(&status) { Ok(()) } else { Err(format!("status {status}")) }
+    let request = WholeRequest { method: Method::Get, bytes: request.as_bytes(), head_bytes: request.len() };
+    let mut input = Buffer::default();
+    let received = Conversation::new(connection, &mut input).head(&request).await;
+    let (head, _) = received.map_err(|fault| fault.to_string())?;
+    if http.statuses.contains(&head.status) { Ok(()) } else { Err(format!("status {}", head.status)) }
 }
 
-/// Reads the response head and returns its status.
-async fn status(conversation: &mut Conversation<'_>) -> Result<u16, String> {
-    let mut buffer = Buffer::with_capacity(4096);
-    let mut head = ResponseHead::new();
-    let limits = HeadLimits::default();
-    let mut interims = 0;
-    loop {
-        match head.parse_start(buffer.held(), &limits, Method::Get) {
-            Ok(Some(length)) if head.is_interim() && interims < INTERIM_MAX => {
-                interims += 1;
-                buffer.consume(length);
-                continue;
-            }
-            Ok(Some(_)) => return Ok(head.status),
-            Ok(None) => {}
-            Err(fault) => return Err(format!("invalid response: {}", fault.reason())),
-        }
-        if buffer.room().is_empty() {
-            let capacity = buffer.capacity() * 2;
-            if capacity > HEAD_BYTES_MAX {
-                return Err("the response head is too long".to_owned());
-            }
-            buffer.grow(capacity);
-        }
-        match poll_fn(|cx| conversation.poll_fill(cx, &mut buffer)).await {
-            Ok(Fill::Bytes(_)) => {}
-            Ok(Fill::End) => return Err("connection closed before a response".to_owned()),
-            Err(error) => return Err(format!("connection closed before a response: {error}")),
-        }
-    }
-}
+const NO_HTTP2: &str = "the endpoint does not support HTTP/2";

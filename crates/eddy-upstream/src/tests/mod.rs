@@ -2,6 +2,7 @@
 
 mod balance;
 mod budget;
+mod client;
 mod cluster;
 mod eject;
 mod endpoint;

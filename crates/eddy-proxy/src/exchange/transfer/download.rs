@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 use eddy_filter::Direction;
 use eddy_http::HeadFault;
 use eddy_io::{Fill, SpliceFault, is_alert};
+use eddy_upstream::client::{INTERIM_MAX, RequestChannel};
 
 use crate::exchange::answer::{self, ResponseHeadProgress};
 use crate::exchange::attempt::{AttemptEnd, claim_another};
@@ -17,9 +18,6 @@ use crate::exchange::transfer::run::{ResponseStage, Transfer, TransferStep};
 use crate::fault::Fault;
 use crate::message::Moved;
 use crate::stats::count_status;
-
-/// Maximum number of interim responses (1xx) that are forwarded before the final one.
-const INTERIM_MAX: u8 = 16;
 
 impl Transfer<'_, '_> {
     /// Moves the response as far as possible; returns whether it is complete.
