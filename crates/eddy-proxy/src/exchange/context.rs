@@ -38,6 +38,11 @@ impl ExchangeCx<'_> {
         self.route.cluster.clone()
     }
 
+    /// Returns the cluster of an attempt that was made or is in progress.
+    pub(crate) fn attempted_cluster(&self) -> Rc<WorkerCluster> {
+        self.cluster().expect("an attempt is made at a cluster")
+    }
+
     /// Sets a deadline for the exchange; the earliest one applies.
     pub(crate) fn set_due(&mut self, timeout: Duration) {
         let deadline = self.worker.timers.now().deadline(Millis::of(timeout));

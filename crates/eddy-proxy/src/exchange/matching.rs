@@ -40,8 +40,8 @@ pub(crate) fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let router = match &listener.handler {
         ListenerHandler::Router(router) => router,
         ListenerHandler::Sites(_) => {
-            let entry = listener.sites.clone().ok_or(Fault::NoRule)?;
-            return site::find(ctx, entry);
+            let entry = listener.sites.clone();
+            return site::find(ctx, entry.expect("a listener for NGINX servers has them"));
         }
         ListenerHandler::Demo | ListenerHandler::Forward(_) => return Err(Fault::NoRule),
     };

@@ -1,6 +1,9 @@
 //! Phases of an exchange, in order.
 
+use std::rc::Rc;
+
 use crate::exchange::attempt::{ChosenEndpoint, PooledAttempt};
+use crate::upstream::WorkerCluster;
 
 /// Phase of an exchange, with what only that phase has. Each phase returns the next one. A phase may be skipped but is
 /// not repeated, except that a retry returns to [`ExchangePhase::Endpoint`], as does [`ExchangePhase::Upload`], and that
@@ -17,8 +20,9 @@ pub(crate) enum ExchangePhase {
     Filter,
     /// Select an endpoint of the cluster, and take a link that is at hand.
     Endpoint,
-    /// Buffer the request body first, when too many requests with an incomplete body occupy endpoints.
-    Upload,
+    /// Buffer the request body first, when too many requests with an incomplete body occupy endpoints
+    /// of this cluster.
+    Upload(Rc<WorkerCluster>),
     /// Wait for a link to the endpoint.
     Link(Box<ChosenEndpoint>),
     /// Wait for the first of several hedged attempts to get its link.

@@ -48,7 +48,7 @@ async fn run_phases(mut ctx: ExchangeCx<'_>) -> ConnectionDisposition {
             ExchangePhase::Filter => filter::request(&mut ctx).await,
             ExchangePhase::Endpoint => attempt::choose(&mut ctx),
             // Boxed, so that exchanges that need not wait reserve no space for it.
-            ExchangePhase::Upload => Box::pin(upload_wait::wait(&mut ctx)).await,
+            ExchangePhase::Upload(cluster) => Box::pin(upload_wait::wait(&mut ctx, cluster)).await,
             // Boxed: a link at hand is taken without waiting.
             ExchangePhase::Link(chosen) => Box::pin(attempt::link(&mut ctx, *chosen)).await,
             ExchangePhase::Race => Box::pin(attempt::race(&mut ctx)).await,

@@ -81,7 +81,7 @@ fn settle(ctx: &mut ExchangeCx<'_>, sites: Rc<WorkerSites>, mut site: Box<SiteSt
 
 /// Carries out the outcome of the walk.
 pub(crate) fn act(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
-    let Some((sites, mut site)) = take(ctx) else { return ctx.fail(Fault::NoRule) };
+    let (sites, mut site) = take(ctx).expect("the walk has ended at a place");
     let sites = sites.program();
     let mut prepared = Ok(());
     let phase = match site.outcome {
@@ -227,7 +227,7 @@ fn rewrite_fields(
     if location.is_none() && refresh.is_none() && new_type.is_empty() {
         return edits;
     }
-    let Some((sites, mut site)) = take(ctx) else { return edits };
+    let (sites, mut site) = take(ctx).expect("the walk is under way");
     let sites = sites.program();
     let (mut new_location, mut new_refresh) = (Vec::new(), Vec::new());
     {
@@ -349,8 +349,8 @@ fn walk_to_error_page(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<ExchangeP
 
 /// Takes the servers and the state of a walk in progress; the caller must put the state back.
 fn take(ctx: &mut ExchangeCx<'_>) -> Option<(Rc<WorkerSites>, Box<SiteState>)> {
-    let sites = ctx.route.sites.clone()?;
     let site = ctx.exchange.site.take_if(|site| site.is_under_way)?;
+    let sites = ctx.route.sites.clone().expect("a walk under way has its servers");
     Some((sites, site))
 }
 
@@ -366,13 +366,13 @@ fn request<'a>(ctx: &'a ExchangeCx<'_>, id: u128) -> SiteRequest<'a> {
     let sent = head.target.of(bytes);
     let path = head.path.of(bytes);
     // For a target in absolute form, only the part behind the authority.
-    let target =
-        sent.get(sent.len().saturating_sub(path.len() + head.query.map_or(0, |query| query.len() + 1))..);
+    let origin_bytes = path.len() + head.query.map_or(0, |query| query.len() + 1);
+    let (_, target) = sent.split_at(sent.len().saturating_sub(origin_bytes));
     SiteRequest {
         host: head.host.of(bytes),
         path,
         query: head.query.map(|query| query.of(bytes)),
-        target: match target.unwrap_or_default() {
+        target: match target {
             b"" => b"/",
             target => target,
         },

@@ -64,8 +64,7 @@ fn capacity(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> u32 {
 
 /// Waits until the whole body has arrived, or its first part and a free slot, without holding any resource of the
 /// cluster.
-pub(super) async fn wait(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
-    let Some(cluster) = ctx.cluster() else { return ExchangePhase::Endpoint };
+pub(super) async fn wait(ctx: &mut ExchangeCx<'_>, cluster: Rc<WorkerCluster>) -> ExchangePhase {
     let timeouts = ctx.listener.config.timeouts;
     let mut passage = UploadWait {
         guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),

@@ -24,7 +24,7 @@ pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
         return fail(ctx, fault);
     }
     if !upload_wait::take_slot(ctx, &cluster) {
-        return ExchangePhase::Upload;
+        return ExchangePhase::Upload(cluster);
     }
     let admitted = match cluster.take(LimitKind::Requests) {
         Ok(admitted) => admitted,

@@ -37,9 +37,9 @@ pub(crate) fn write_request(
     let exchange = &mut *ctx.exchange;
     let bytes = exchange.head_bytes.as_slice();
     let site_host = exchange.site.as_ref().filter(|site| site.is_under_way && !site.host.is_empty());
-    let host = match action.and_then(|action| action.host_rewrite.as_deref()) {
-        _ if site_host.is_some() => site_host.map_or(b"".as_slice(), |site| &site.host),
-        Some(host) if !exchange.head.is_authority_own => host.as_bytes(),
+    let host = match (site_host, action.and_then(|action| action.host_rewrite.as_deref())) {
+        (Some(site), _) => site.host.as_slice(),
+        (None, Some(host)) if !exchange.head.is_authority_own => host.as_bytes(),
         _ if exchange.head.authority.is_empty() => {
             // An HTTP/1.0 client need not send a host; most endpoints require one.
             name_endpoint(&mut exchange.scratch, exchange.endpoint.as_deref());

@@ -65,7 +65,10 @@ pub(crate) fn claim_another(ctx: &mut ExchangeCx<'_>, failure: AttemptFailure) -
 }
 
 fn claim_retry(ctx: &mut ExchangeCx<'_>, failure: AttemptFailure) -> bool {
-    let Some(cluster) = ctx.cluster().filter(|_| may_retry(ctx, failure)) else { return false };
+    if !may_retry(ctx, failure) {
+        return false;
+    }
+    let cluster = ctx.attempted_cluster();
     // A request that no endpoint has looked at is not a retry.
     let is_free = failure == AttemptFailure::Fault(Fault::LinkLeft);
     let is_claimed = is_free || take_retry(ctx, &cluster);

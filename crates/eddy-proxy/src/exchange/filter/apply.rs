@@ -8,6 +8,7 @@ use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::failure::fail;
 use crate::exchange::filter::state::{EndpointWish, FilterReply};
+use crate::exchange::filter::step::{chain_of, step_of};
 use crate::exchange::state::Exchange;
 use crate::exchange::target;
 use crate::fault::Fault;
@@ -60,7 +61,7 @@ impl EditSteps<'_> {
 
     fn last(self) -> u8 {
         match self {
-            Self::Each(places) => places.last().copied().unwrap_or(0),
+            Self::Each(places) => *places.last().expect("a crossing enters at least one filter"),
             Self::One(place) => place,
         }
     }
@@ -158,9 +159,7 @@ fn change(
 
 /// Whether the filter is built into eddy.
 fn is_own(ctx: &ExchangeCx<'_>, place: u8) -> bool {
-    let chain = ctx.route.chain.as_ref();
-    let step = chain.and_then(|chain| chain.chain.steps().get(usize::from(place)));
-    step.is_some_and(|step| step.filter.library.is_own())
+    step_of(&chain_of(ctx), place).filter.library.is_own()
 }
 
 /// Sets the body of a message that has none. The steps behind see it as a whole body.

@@ -9,6 +9,7 @@ use eddy_io::Buffer;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::enter::{CallOutcome, enter};
 use crate::exchange::filter::failure::fail;
+use crate::exchange::filter::step::{chain_of, step_of};
 use crate::exchange::filter::wait::{self, FilterPauseStatus};
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
@@ -44,7 +45,7 @@ pub(crate) fn advance(
 ) -> Result<FilterProgress, Fault> {
     loop {
         // A filter may have changed the rule, and thereby the chain.
-        let chain = ctx.route.chain.clone().ok_or(Fault::FilterFailed)?;
+        let chain = chain_of(ctx);
         let message = ctx.exchange.filtering.run.message_mut(direction);
         debug_assert_eq!(message.check_invariants(), Ok(()));
         match message.poll(&chain.chain) {
@@ -140,14 +141,14 @@ pub(crate) fn stage_whole(message: &MessageRun, pump: &mut Pump) -> bool {
 /// attributed to the filter that changed the length last.
 #[cold]
 fn refuse_length(ctx: &mut ExchangeCx<'_>, direction: Direction, misfit: Misfit) -> Fault {
-    let chain = ctx.route.chain.clone();
     let resized_by = ctx.exchange.filtering.run.message(direction).resized_by();
-    let Some((chain, step)) = chain.zip(resized_by) else { return Fault::FilterFailed };
+    let Some(step) = resized_by else { return Fault::FilterFailed };
     let why = match misfit {
         Misfit::TooLong => LENGTHENED,
         Misfit::TooShort => SHORTENED,
     };
-    fail(ctx, &chain, step, FailureKind::Edit, why).unwrap_or(Fault::FilterFailed)
+    // The message cannot go on, whatever the filter's failure policy.
+    fail(ctx, &chain_of(ctx), step, FailureKind::Edit, why).unwrap_or(Fault::FilterFailed)
 }
 
 /// Reads a piece from the source buffer; returns what must happen first if it cannot.
@@ -184,8 +185,7 @@ fn read_piece(ctx: &mut ExchangeCx<'_>, direction: Direction) -> Result<Option<F
 /// Ends a message of whose body a step has buffered more than its limit.
 #[cold]
 fn refuse_size(ctx: &mut ExchangeCx<'_>, chain: &WorkerChain, direction: Direction, step: u8) -> Fault {
-    let policy = chain.chain.steps().get(usize::from(step)).map(|step| step.filter.policy);
-    let most = policy.map_or(0, |policy| policy.body_bytes_max);
+    let most = step_of(chain, step).filter.policy.body_bytes_max;
     let why = format!("the body is larger than its `body_bytes_max` ({most} bytes)");
     fail(ctx, chain, step, FailureKind::Body, &why);
     match direction {

@@ -10,6 +10,7 @@ use eddy_io::Millis;
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps};
+use crate::exchange::filter::step::{handle_of, series_of, step_of};
 use crate::fault::Fault;
 use crate::host::{CrossingScratch, EndedOf};
 use crate::plan::FilterChain;
@@ -77,15 +78,14 @@ pub(crate) fn enter(
     // Loops only when a filter has failed and is skipped.
     loop {
         ctx.exchange.filtering.run.select(&chain.chain, &call, &mut scratch.steps, &mut scratch.places);
-        let last = scratch.places.last().and_then(|place| chain.chain.steps().get(usize::from(*place)));
-        let Some(library) = last.map(|step| &step.filter.library) else {
+        let Some(library) = scratch.places.last().map(|place| &step_of(chain, *place).filter.library) else {
             // Edits of the filters before the failed one remain in force.
             if is_rerouted {
                 crate::exchange::matching::again(ctx)?;
             }
             return Ok(CallOutcome::Passed);
         };
-        let Some(handle) = ctx.exchange.filtering.handle else { return Err(Fault::Overload) };
+        let handle = handle_of(ctx);
         ctx.exchange.filtering.turn += 1;
         let turn = ctx.exchange.filtering.turn;
         let announced = crossing.host.table().announce(handle, phase.direction(), turn);
@@ -188,11 +188,10 @@ fn note(
             break;
         }
         run.entered(phase, *place);
-        if let Some(series) = chain.series(*place) {
-            series.entered(phase, is_sampled.then_some(step.nanos));
-            if index == 0 && edit_bytes > 0 {
-                series.edit_bytes.add(edit_bytes);
-            }
+        let series = series_of(chain, *place);
+        series.entered(phase, is_sampled.then_some(step.nanos));
+        if index == 0 && edit_bytes > 0 {
+            series.edit_bytes.add(edit_bytes);
         }
     }
 }
@@ -206,11 +205,8 @@ fn pause(
     wait_ms: u32,
 ) -> FilterPause {
     let now = ctx.worker.timers.now();
-    let timeout = chain.chain.steps().get(usize::from(place)).map(|step| step.filter.policy.pause_timeout);
-    let timeout = timeout.map_or(Millis::ZERO, Millis::of);
-    if let Some(series) = chain.series(place) {
-        series.paused.increment();
-    }
+    let timeout = Millis::of(step_of(chain, place).filter.policy.pause_timeout);
+    series_of(chain, place).paused.increment();
     FilterPause {
         phase,
         step: place,
@@ -280,9 +276,9 @@ fn about<'a>(ctx: &'a ExchangeCx<'_>) -> ExchangeInfo<'a> {
     }
 }
 
-/// Converts a worker index; there are at most 256 workers.
+/// Converts a worker index.
 fn narrow(index: usize) -> u16 {
-    u16::try_from(index).unwrap_or(u16::MAX)
+    u16::try_from(index).expect("there are at most 256 workers")
 }
 
 /// Records the end of the exchange for every filter that keeps state for it.

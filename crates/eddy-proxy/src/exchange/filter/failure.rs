@@ -3,6 +3,7 @@
 use eddy_filter::FailureOutcome;
 
 use crate::exchange::context::ExchangeCx;
+use crate::exchange::filter::step::{series_of, step_of};
 use crate::fault::Fault;
 use crate::resolved::WorkerChain;
 use crate::stats::{FILTER_FAULT_LABELS, FailureKind};
@@ -15,11 +16,9 @@ pub(crate) fn fail(
     kind: FailureKind,
     why: &str,
 ) -> Option<Fault> {
-    let step = chain.chain.steps().get(usize::from(place))?;
+    let step = step_of(chain, place);
     let now = ctx.worker.timers.now();
-    if let Some(series) = chain.series(place)
-        && let Some(unreported) = series.failed(kind, now)
-    {
+    if let Some(unreported) = series_of(chain, place).failed(kind, now) {
         let cause = FILTER_FAULT_LABELS[kind as usize];
         tracing::error!(filter = &*step.filter.name, cause, unreported, "a filter failed: {why}");
     }

@@ -6,6 +6,7 @@ use eddy_filter::{EndReason, PhaseCall};
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::enter::{end_states, enter, flush_ended};
+use crate::exchange::filter::step::chain_of;
 use crate::exchange::filter::wait::abandon;
 
 /// Calls the filters of the log phase.
@@ -15,7 +16,7 @@ pub(crate) fn log(ctx: &mut ExchangeCx<'_>, duration_us: u64) {
     }
     abandon(ctx);
     ctx.exchange.filtering.duration_us = duration_us;
-    let Some(chain) = ctx.route.chain.clone() else { return };
+    let chain = chain_of(ctx);
     let mut call = PhaseCall::log(&chain.chain, None);
     while let Some(entered) = call {
         // Verdicts have no effect any more.
@@ -31,9 +32,7 @@ pub(crate) fn finish(ctx: &mut ExchangeCx<'_>, reason: EndReason) {
     let Some(handle) = ctx.exchange.filtering.handle.take() else { return };
     let worker = ctx.worker;
     worker.crossing.slots.borrow_mut().close(worker.crossing.host.table(), handle);
-    if let Some(chain) = &ctx.route.chain {
-        end_states(worker, chain, ctx.exchange.filtering.run.states_mut(), reason);
-    }
+    end_states(worker, &chain_of(ctx), ctx.exchange.filtering.run.states_mut(), reason);
     if !Rc::ptr_eq(&ctx.plan, &worker.plan()) {
         // The old plan, and its filters, may be freed with this exchange.
         flush_ended(worker);

@@ -10,6 +10,7 @@ use eddy_io::WorkerTime;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::failure::fail;
+use crate::exchange::filter::step::chain_of;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::LocalBody;
 use crate::fault::Fault;
@@ -81,17 +82,14 @@ fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Resul
     }
     filtering.reply.clear();
     if let Some((place, fault)) = refused {
-        if let Some(chain) = ctx.route.chain.clone() {
-            let why = format!("a header of its reply is invalid: {fault}");
-            // The filter's reply is not sent, whatever its failure policy.
-            let _ = fail(ctx, &chain, place, FailureKind::Edit, &why);
-        }
+        let why = format!("a header of its reply is invalid: {fault}");
+        // The filter's reply is not sent, whatever its failure policy.
+        let _ = fail(ctx, &chain_of(ctx), place, FailureKind::Edit, &why);
         return Err(Fault::FilterFailed);
     }
-    let chain = ctx.route.chain.as_ref().ok_or(Fault::FilterFailed)?;
-    let travel = Travel::new(Direction::Response, &chain.chain);
-    filtering.run.response.begin(travel, IncomingBody::Whole(body));
-    exchange.is_local = true;
+    let travel = Travel::new(Direction::Response, &chain_of(ctx).chain);
+    ctx.exchange.filtering.run.response.begin(travel, IncomingBody::Whole(body));
+    ctx.exchange.is_local = true;
     Ok(())
 }
 

@@ -14,6 +14,7 @@ mod local;
 mod request;
 mod response;
 mod state;
+mod step;
 mod wait;
 
 pub(crate) use begin::begin;

@@ -11,6 +11,7 @@ use crate::downstream::RateGuard;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::local::answer;
+use crate::exchange::filter::step::step_of;
 use crate::exchange::{phase, route};
 use crate::fault::Fault;
 
@@ -77,10 +78,7 @@ pub(crate) fn framing(ctx: &ExchangeCx<'_>) -> RequestBody {
 pub(crate) fn changes_bodies(ctx: &ExchangeCx<'_>, phase: Phase) -> bool {
     let chain = ctx.route.chain.as_ref();
     chain.is_some_and(|chain| {
-        let steps = chain.chain.order(phase).iter();
-        steps
-            .filter_map(|entry| chain.chain.steps().get(usize::from(entry.step)))
-            .any(|step| !step.filter.info.keeps_length)
+        chain.chain.order(phase).iter().any(|entry| !step_of(chain, entry.step).filter.info.keeps_length)
     })
 }
 

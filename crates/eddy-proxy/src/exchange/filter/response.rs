@@ -15,10 +15,10 @@ const PHASES: [Phase; 4] = [Phase::ResponseHead, Phase::ResponseBody, Phase::Res
 
 /// Prepares the response head for filters; returns whether any filter wants to see the response.
 pub(crate) fn begin_response(ctx: &mut ExchangeCx<'_>) -> bool {
-    if ctx.route.chain.is_none() || !PHASES.iter().any(|phase| has(ctx, *phase)) {
+    let Some(chain) = &ctx.route.chain else { return false };
+    if !PHASES.iter().any(|phase| chain.chain.has(*phase)) {
         return false;
     }
-    let Some(chain) = ctx.route.chain.as_ref() else { return false };
     let travel = Travel::new(Direction::Response, &chain.chain);
     let exchange = &mut *ctx.exchange;
     let head = exchange.response_input.front(exchange.response_bytes);

@@ -10,6 +10,7 @@ use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps, Failed};
 use crate::exchange::filter::enter::result_of;
 use crate::exchange::filter::state::Filtering;
+use crate::exchange::filter::step::{chain_of, handle_of, series_of, step_of};
 use crate::fault::Fault;
 use crate::stats::FailureKind;
 
@@ -32,7 +33,7 @@ pub(crate) fn poll(
     wait: FilterPause,
     direction: Direction,
 ) -> Result<FilterPauseStatus, Fault> {
-    let Some(handle) = ctx.exchange.filtering.handle else { return Err(Fault::FilterFailed) };
+    let handle = handle_of(ctx);
     let worker = Rc::clone(ctx.worker);
     let crossing = &worker.crossing;
     let arrived = crossing.slots.borrow_mut().poll(handle, direction, wait.turn, cx.waker());
@@ -43,10 +44,8 @@ pub(crate) fn poll(
         return Ok(FilterPauseStatus::Lasts);
     }
     ctx.exchange.filtering.run.message_mut(direction).resume();
-    let chain = ctx.route.chain.clone().ok_or(Fault::FilterFailed)?;
-    if let Some(series) = chain.series(wait.step) {
-        series.paused.decrement();
-    }
+    let chain = chain_of(ctx);
+    series_of(&chain, wait.step).paused.decrement();
     let over = Ok(FilterPauseStatus::Over(StepResult::Continue));
     let Some(resumed) = arrived else {
         // A filter that resumes later finds that nothing waits.
@@ -54,16 +53,13 @@ pub(crate) fn poll(
         if goes_on {
             return over;
         }
-        let timeout =
-            chain.chain.steps().get(usize::from(wait.step)).map(|step| step.filter.policy.pause_timeout);
-        let timeout = timeout.unwrap_or_default();
+        let timeout = step_of(&chain, wait.step).filter.policy.pause_timeout;
         let why = format!("it paused the exchange and did not resume it within its `timeout` ({timeout:?})");
         let failed = Failed { place: wait.step, kind: FailureKind::Timeout, why };
         return failed.end(ctx, &chain).map_or(over, Err);
     };
     let mut edits = EditLog::new();
-    // The size was checked when the edits arrived.
-    let _ = edits.append(&resumed.edits);
+    edits.append(&resumed.edits).expect("the size was checked when the edits arrived");
     let stop = Some((resumed.verdict, wait.step));
     let Applied { refused, faulty, is_rerouted } =
         apply::apply(ctx, wait.phase, &edits, EditSteps::One(wait.step), stop);
@@ -81,13 +77,8 @@ pub(crate) fn poll(
 pub(crate) fn abandon(ctx: &mut ExchangeCx<'_>) {
     for direction in [Direction::Request, Direction::Response] {
         let Some(wait) = ctx.exchange.filtering.run.message_mut(direction).resume() else { continue };
-        if let Some(handle) = ctx.exchange.filtering.handle {
-            ctx.worker.crossing.host.table().withdraw(handle, direction);
-        }
-        let chain = ctx.route.chain.as_ref();
-        if let Some(series) = chain.and_then(|chain| chain.series(wait.step)) {
-            series.paused.decrement();
-        }
+        ctx.worker.crossing.host.table().withdraw(handle_of(ctx), direction);
+        series_of(&chain_of(ctx), wait.step).paused.decrement();
     }
 }
 

@@ -28,16 +28,15 @@ pub(crate) fn begin_due(ctx: &mut ExchangeCx<'_>) {
     hedge.deadline = WorkerTime::NEVER;
     let Some(chosen) = begin(ctx, now) else { return };
     let attempts = ctx.exchange.attempts_here();
-    if let Some(hedge) = &mut ctx.exchange.hedge {
-        hedge.connect(ctx.worker, chosen);
-        if attempts <= hedge.config.attempts {
-            hedge.wait(now);
-        }
+    let hedge = ctx.exchange.hedge_mut();
+    hedge.connect(ctx.worker, chosen);
+    if attempts <= hedge.config.attempts {
+        hedge.wait(now);
     }
 }
 
 fn begin(ctx: &mut ExchangeCx<'_>, now: WorkerTime) -> Option<ChosenEndpoint> {
-    let cluster = ctx.cluster()?;
+    let cluster = ctx.attempted_cluster();
     if cluster.state().borrow().endpoints().len() < 2 {
         return None;
     }

@@ -32,33 +32,31 @@ fn poll_obtain(
     watch: &mut Option<Watch>,
 ) -> Poll<Result<Attempt, ObtainFailure>> {
     begin_due(ctx);
-    let is_coming = |ctx: &ExchangeCx<'_>| ctx.exchange.hedge.as_ref().is_some_and(|hedge| hedge.is_coming());
-    if !is_coming(ctx) {
+    if !ctx.exchange.hedge_mut().is_coming() {
         return Poll::Ready(Err((None, Fault::NoEndpoint)));
     }
     while let Poll::Ready((chosen, link)) = poll_coming(ctx, cx) {
         let now = ctx.worker.timers.now();
         match link {
             Ok(upstream) => return Poll::Ready(Ok(chosen.linked(upstream, now))),
-            Err(fault) if is_coming(ctx) => note_failure(&chosen.guard, fault, now),
+            Err(fault) if ctx.exchange.hedge_mut().is_coming() => note_failure(&chosen.guard, fault, now),
             Err(fault) => return Poll::Ready(Err((Some(chosen.guard), fault))),
         }
     }
     let due = Due { at: ctx.exchange.deadline, fault: Fault::ExchangeTimeout };
-    let wakes_at = ctx.exchange.hedge.as_ref().map_or(WorkerTime::NEVER, |hedge| hedge.deadline);
+    let wakes_at = ctx.exchange.hedge_mut().deadline;
     let ended = poll_patience(cx, ctx.down, ctx.worker, watch, due, wakes_at);
     ended.map(|fault| Err((None, fault)))
 }
 
 /// Waits until one of the attempts without a link gets one, or fails to.
 pub(crate) fn poll_coming(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<LinkOutcome> {
-    let Some(hedge) = &mut ctx.exchange.hedge else { return Poll::Pending };
-    for index in 0..hedge.coming.len() {
-        let Some(coming) = hedge.coming.get_mut(index) else { break };
-        if let Poll::Ready(outcome) = coming.poll(cx) {
-            hedge.coming.swap_remove(index);
-            return Poll::Ready(outcome);
-        }
-    }
-    Poll::Pending
+    let coming = &mut ctx.exchange.hedge_mut().coming;
+    let polled = coming.iter_mut().enumerate().find_map(|(index, attempt)| match attempt.poll(cx) {
+        Poll::Ready(outcome) => Some((index, outcome)),
+        Poll::Pending => None,
+    });
+    let Some((index, outcome)) = polled else { return Poll::Pending };
+    coming.swap_remove(index);
+    Poll::Ready(outcome)
 }

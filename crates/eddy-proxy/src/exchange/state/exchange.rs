@@ -275,6 +275,11 @@ impl Exchange {
         self.local.location.clear();
     }
 
+    /// Returns the attempts besides the current one, of an exchange that hedges.
+    pub(crate) fn hedge_mut(&mut self) -> &mut Hedge {
+        self.hedge.as_mut().expect("attempts race only while the exchange hedges")
+    }
+
     /// Ends what is left of all attempts: drops those in waiting, and what the endpoint has sent.
     pub(crate) fn end_attempts(&mut self, buffers: &BufferPool) {
         self.hedge = None;

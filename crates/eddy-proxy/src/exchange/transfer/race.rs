@@ -33,9 +33,7 @@ impl Transfer<'_, '_> {
                     let attempt = self.ctx.exchange.attempt_memory.put_in(chosen.linked(upstream, now));
                     let mut linked = HedgedAttempt::new(attempt);
                     self.exchange_places(&mut linked);
-                    if let Some(hedge) = &mut self.ctx.exchange.hedge {
-                        hedge.rivals.push(linked);
-                    }
+                    self.ctx.exchange.hedge_mut().rivals.push(linked);
                     write_head(self.ctx, &self.attempt.upstream)?;
                     return Ok(true);
                 }
@@ -57,12 +55,11 @@ impl Transfer<'_, '_> {
                 Poll::Ready(Ok(())) => {
                     let mut rival = hedge.rivals.swap_remove(index);
                     self.exchange_places(&mut rival);
-                    if let Some(hedge) = &mut self.ctx.exchange.hedge {
-                        // At the place that it had, so that the order of the others stays.
-                        hedge.rivals.push(rival);
-                        let last = hedge.rivals.len() - 1;
-                        hedge.rivals.swap(index, last);
-                    }
+                    // At the place that it had, so that the order of the others stays.
+                    let rivals = &mut self.ctx.exchange.hedge_mut().rivals;
+                    rivals.push(rival);
+                    let last = rivals.len() - 1;
+                    rivals.swap(index, last);
                     return true;
                 }
                 Poll::Ready(Err(fault)) => {
