@@ -2,7 +2,7 @@
 //! retries.
 
 use eddy_http::{FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
-use eddy_io::{TICK_MS, monotonic_ms};
+use eddy_io::{Millis, TICK, monotonic_time};
 
 use crate::exchange::attempt::{AttemptFailure, is_failure_status};
 use crate::exchange::context::ExchangeCx;
@@ -46,7 +46,7 @@ pub(crate) fn set_deadline(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
 pub(crate) fn fault_at_deadline(exchange: &Exchange, fault: Fault) -> Fault {
     let is_ended = matches!(fault, Fault::StreamReset | Fault::ResponseCut);
     // The timer is set to a tick after the deadline. The worker's own clock may be older than the reset.
-    let has_passed = || monotonic_ms() + CLOCK_STEP_MS + TICK_MS >= exchange.due_ms;
+    let has_passed = || monotonic_time() + CLOCK_STEP + TICK >= exchange.deadline;
     if is_ended && exchange.grpc.has_deadline && has_passed() { Fault::ExchangeTimeout } else { fault }
 }
 
@@ -191,8 +191,8 @@ fn first(body: &[u8]) -> &[u8] {
     body.get(..TEXT_BYTES_MAX).unwrap_or(body)
 }
 
-/// Time in milliseconds by which the kernel's coarse clock may be late.
-const CLOCK_STEP_MS: u64 = 10;
+/// Time by which the kernel's coarse clock may be late.
+const CLOCK_STEP: Millis = Millis::new(10);
 
 /// Maximum number of reply bytes that are used as the `grpc-message` text.
 const TEXT_BYTES_MAX: usize = 4096;
