@@ -53,7 +53,6 @@ fn address(cluster: &ClusterConfig) -> String {
 const OWN: &str = "listeners: [{address: 127.0.0.1:8080, routes: site}]
 clusters: {default-web-80: {endpoints: [127.0.0.1:1]}}
 routes: {site: [{match: {path: /}, cluster: default-web-80}]}
-kubernetes: {addresses: {80: 127.0.0.1:8000}}
 ";
 
 /// An Ingress for ingress-nginx, whose cluster has the name of one in [`OWN`], and a VirtualService that names another
