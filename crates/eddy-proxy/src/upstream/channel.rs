@@ -124,8 +124,9 @@ impl RequestChannel for UpstreamChannel {
                 Poll::Ready(stream.framed().send_head(rest, request.is_bodiless()))
             }
             Self::Stream(stream) => {
-                let ends = sent + rest.len() == request.bytes.len();
-                stream.framed().poll_send(cx, rest, &[], ends)
+                let after =
+                    if sent + rest.len() == request.bytes.len() { AfterData::End } else { AfterData::More };
+                stream.framed().poll_send(cx, rest, &[], after)
             }
         }
     }

@@ -3,8 +3,6 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use eddy_io::WorkerTime;
-
 use crate::exchange::attempt::{Attempt, note_failure};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::due::Due;
