@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use eddy_http::{HeadLimits, Http2Limits};
-use eddy_ids::{ClusterId, Shared, Slots};
+use eddy_ids::{ClusterId, Shared, Slots, TableId};
 use eddy_model::{ClusterConfig, ClusterTlsConfig, WrittenPath};
 use eddy_route::normalise::Normaliser;
 use eddy_route::{CompiledRule, RouteError, RouteTable, Router};
@@ -26,16 +26,26 @@ use crate::forward::{Forwarding, ProxyProtocolConfig};
 use crate::table::{SitesConfig, TableConfig};
 use crate::tls::ListenerTlsConfig;
 
+/// Route tables by name. Tables of other dialects are called after the address that they serve.
+pub type TableSlots = Slots<TableId, Shared<str>, TableConfig>;
+
 /// Clusters by name.
 pub type ClusterSlots = Slots<ClusterId, Shared<str>, ClusterConfig>;
+
+/// Parts of the configuration before, which the next one keeps.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Predecessor<'l> {
+    pub(crate) tables: &'l TableSlots,
+    pub(crate) clusters: &'l ClusterSlots,
+}
 
 /// A complete, checked configuration.
 #[derive(Clone, Debug)]
 pub struct GatewayConfig {
     /// The listeners; at least one.
     pub listeners: Vec<ListenerConfig>,
-    /// Route tables; listeners refer to them by index.
-    pub tables: Vec<Shared<TableConfig>>,
+    /// Route tables, by name.
+    pub tables: TableSlots,
     /// NGINX configurations; listeners and actions refer to them and to their addresses by index.
     pub sites: Vec<Shared<SitesConfig>>,
     /// Clusters, by name.
@@ -150,8 +160,8 @@ pub enum ListenAddress {
 /// Service behind a listener: routes, NGINX servers, the demo or forwarding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Serve {
-    /// Route tables, by index, in order.
-    Routes(Vec<usize>),
+    /// Route tables, in order.
+    Routes(Vec<TableId>),
     /// Servers of an NGINX configuration.
     Sites(SitesAt),
     /// The built-in demo endpoint: `/echo`, `/fixed`, `/slow`.
@@ -369,7 +379,7 @@ impl GatewayConfig {
     /// Returns the tables that a listener serves, in order; none unless it serves routes.
     pub fn tables_of(&self, listener: &ListenerConfig) -> Vec<&Shared<TableConfig>> {
         match &listener.serve {
-            Serve::Routes(tables) => tables.iter().filter_map(|index| self.tables.get(*index)).collect(),
+            Serve::Routes(tables) => tables.iter().map(|id| &self.tables[*id]).collect(),
             Serve::Sites(_) | Serve::Demo | Serve::Forward(_) => Vec::new(),
         }
     }
@@ -398,7 +408,7 @@ impl GatewayConfig {
 
     /// Returns the settings of filters in rules.
     pub fn rule_filters(&self) -> impl Iterator<Item = &RuleFilterConfig> {
-        let actions = self.tables.iter().flat_map(|table| &table.actions);
+        let actions = self.tables.values().flat_map(|table| &table.actions);
         actions.flat_map(|action| &action.filters)
     }
 }

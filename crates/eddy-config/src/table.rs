@@ -7,7 +7,7 @@ use eddy_route::{Dialect, RouteTable};
 use crate::action::Action;
 
 /// A route table and the actions of its rules.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TableConfig {
     /// The rules; their actions are in `actions`.
     pub routes: RouteTable,

@@ -99,7 +99,7 @@ routes:
 ";
     let config = config(&[("eddy.yaml", text)]);
     let numbers = |table: usize| -> Vec<ActionId> {
-        config.tables[table].routes.rules.iter().map(|rule| rule.action).collect()
+        config.tables.nth(table).unwrap().1.routes.rules.iter().map(|rule| rule.action).collect()
     };
     assert_eq!((numbers(0), numbers(1)), (vec![ActionId::at(0)], vec![ActionId::at(0), ActionId::at(1)]));
     for (path, expected) in [("/one", "127.0.0.1:1"), ("/two", "127.0.0.1:2"), ("/one-more", "127.0.0.1:1")] {
@@ -167,7 +167,7 @@ routes: {{site: [{{match: {{path: /}}, cluster: b}}]}}
     assert_eq!(["b", "c"].map(|name| added.clusters.id_of(name).unwrap()), [b, c], "nothing is renumbered");
     assert!(added.clusters[b].is_same(&first.clusters[b]));
     assert!(!added.clusters[c].is_same(&first.clusters[c]), "its endpoint is another one");
-    let action = &added.tables[0].actions[0];
+    let action = &added.tables.first().unwrap().actions[0];
     assert_eq!(action.kind, ActionKind::Cluster(b), "rules name a cluster as they did");
 
     let removed = after(&added, &[one("b", 2)]);

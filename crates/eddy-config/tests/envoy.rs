@@ -311,7 +311,10 @@ fn actions_are_what_the_api_says() {
 fn json_and_its_names_are_read() {
     let text = r#"{"virtualHosts": [{"name": "a", "domains": ["*"], "routes": [{"match": {"prefix": "/", "caseSensitive": false}, "route": {"cluster": "a", "timeout": "0.25s"}}]}]}"#;
     let config = config(text);
-    assert_eq!(config.tables[0].actions[0].timeout, Some(std::time::Duration::from_millis(250)));
+    assert_eq!(
+        config.tables.first().unwrap().actions[0].timeout,
+        Some(std::time::Duration::from_millis(250))
+    );
     check(text, &["/x -> a"]);
 }
 
@@ -453,7 +456,7 @@ fn clusters_with_fields_of_their_own_are_actions_of_their_own() {
         "  - match: {prefix: /}\n    request_headers_to_add: [{header: {key: x-all, value: '1'}}]\n    route: {weighted_clusters: {clusters: [{name: a, weight: 1}, {name: b, weight: 3, host_rewrite_literal: b.test, request_headers_to_add: [{header: {key: x-b, value: '1'}}]}]}}\n",
     );
     let config = config(&text);
-    let action = config.tables[0].action(config.tables[0].routes.rules[0].action);
+    let action = config.tables.first().unwrap().action(config.tables.first().unwrap().routes.rules[0].action);
     let ActionKind::Split(shares) = &action.kind else { panic!("no split: {action:#?}") };
     let second = &shares[1].action;
     let added: Vec<&str> = second.request_edits.added().map(|(name, _)| name).collect();
@@ -478,7 +481,8 @@ fn levels_change_fields_one_after_the_other() {
         level("    ", "x-host", "x-route, value: route"),
     );
     let told = |text: &str| {
-        let edits = &config(text).tables[0].actions[0].request_edits;
+        let config = config(text);
+        let edits = &config.tables.first().unwrap().actions[0].request_edits;
         let removed: Vec<&str> = edits.removed().collect();
         let set: Vec<String> = edits.set_fields().map(|(name, value)| format!("{name}={value}")).collect();
         format!("-{} ={}", removed.join(" -"), set.join(" ="))
@@ -492,7 +496,8 @@ fn levels_change_fields_one_after_the_other() {
 fn retries_and_copies_are_taken_from_the_host_where_the_route_says_nothing() {
     let text = "virtual_hosts:\n- name: a\n  domains: [\"*\"]\n  retry_policy: {retry_on: gateway-error, num_retries: 2, per_try_timeout: 0.5s}\n  request_mirror_policies: [{cluster: copy, runtime_fraction: {default_value: {numerator: 5}, runtime_key: k}, disable_shadow_host_suffix_append: true}]\n  routes:\n  - {match: {prefix: /own}, route: {cluster: a, retry_policy: {retry_on: reset}}}\n  - {match: {prefix: /}, route: {cluster: a}}\n";
     let config = config(text);
-    let (own, shared) = (&config.tables[0].actions[0], &config.tables[0].actions[1]);
+    let (own, shared) =
+        (&config.tables.first().unwrap().actions[0], &config.tables.first().unwrap().actions[1]);
     assert_eq!((own.retry.attempts, own.retry.on_reset, own.attempt_timeout), (1, true, None));
     assert_eq!(shared.retry.statuses, [502, 503, 504]);
     assert_eq!(shared.attempt_timeout, Some(std::time::Duration::from_millis(500)));
@@ -502,7 +507,7 @@ fn retries_and_copies_are_taken_from_the_host_where_the_route_says_nothing() {
     );
     assert_eq!(shared.mirrors[0].host, MirrorHost::Same);
     let shadow = crate::config(&text.replace(", disable_shadow_host_suffix_append: true", ""));
-    assert_eq!(shadow.tables[0].actions[1].mirrors[0].host, MirrorHost::Shadow);
+    assert_eq!(shadow.tables.first().unwrap().actions[1].mirrors[0].host, MirrorHost::Shadow);
 }
 
 #[test]
@@ -511,7 +516,7 @@ fn slow_attempts_are_raced_with_where_the_policy_says_so() {
         let config = config(&format!(
             "virtual_hosts:\n- name: a\n  domains: [\"*\"]\n{host}  routes:\n  - {{match: {{prefix: /}}, route: {{cluster: a{route}}}}}\n"
         ));
-        let action = &config.tables[0].actions[0];
+        let action = &config.tables.first().unwrap().actions[0];
         let hedge = action.hedge.map(|hedge| (hedge.after.as_millis(), hedge.attempts));
         (hedge, action.attempt_timeout.map(|time| time.as_millis()))
     };
@@ -1072,7 +1077,7 @@ fn a_bootstrap_file_is_read() {
     let cluster = &config.clusters.first().unwrap();
     assert_eq!((cluster.endpoints.len(), cluster.endpoints[1].weight), (2, 2));
     assert_eq!(cluster.connect_timeout, std::time::Duration::from_millis(500));
-    let action = &config.tables[0].actions[0];
+    let action = &config.tables.first().unwrap().actions[0];
     assert_eq!((action.retry.attempts, action.retry.statuses.len()), (3, 100));
     assert_eq!(action.retry.grpc_statuses, [GrpcStatus::Unavailable].into_iter().collect());
     assert_eq!((&*config.listeners[0].filters, &*config.filters[0].name), (&[0][..], "envoy-grpc-web"));
@@ -1150,7 +1155,7 @@ fn broken_files_are_refused_with_a_place_or_taken() {
                 assert!(
                     config
                         .tables
-                        .iter()
+                        .values()
                         .all(|table| Router::build(std::slice::from_ref(&table.routes)).is_ok())
                 );
             }

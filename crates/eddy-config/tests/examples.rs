@@ -38,14 +38,16 @@ fn quickstart() {
 #[test]
 fn api_gateway() {
     let config = load("api-gateway");
-    assert_eq!(config.tables.iter().map(|table| table.routes.rules.len()).collect::<Vec<_>>(), [7, 4]);
+    assert_eq!(config.tables.values().map(|table| table.routes.rules.len()).collect::<Vec<_>>(), [7, 4]);
     assert!(!config.shown.contains("# One API"), "comments are not shown");
 }
 
 #[test]
 fn canary() {
     let config = load("canary");
-    let ActionKind::Weighted(clusters) = &config.tables[0].actions[1].kind else { panic!("weighted") };
+    let ActionKind::Weighted(clusters) = &config.tables.first().unwrap().actions[1].kind else {
+        panic!("weighted")
+    };
     assert_eq!(clusters.iter().map(|cluster| cluster.weight).collect::<Vec<_>>(), [95, 5]);
     assert_eq!(config.clusters.first().unwrap().retry_budget, config.clusters.nth(1).unwrap().1.retry_budget);
 }

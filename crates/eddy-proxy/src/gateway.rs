@@ -86,7 +86,7 @@ impl Gateway {
     ) -> Result<Self, ProxyError> {
         let count = host.workers();
         let stats = Arc::new(Stats::new(count));
-        let plan = Arc::new(GatewayPlan::build(Arc::clone(&config), ready)?);
+        let plan = Arc::new(GatewayPlan::build(Arc::clone(&config), ready, None)?);
         let pressure = Arc::<Pressure>::default();
         let memory_percent_max = Arc::new(AtomicU8::new(config.limits.memory_percent_max));
         let control = start_control(&pressure, &memory_percent_max)?;
@@ -137,7 +137,7 @@ impl Gateway {
         new_sockets: Sockets,
     ) -> Result<(), ProxyError> {
         let mut state = self.lock();
-        let plan = Arc::new(GatewayPlan::build(Arc::clone(&config), ready)?);
+        let plan = Arc::new(GatewayPlan::build(Arc::clone(&config), ready, Some(&state.plan))?);
         state.sockets = Arc::new(state.sockets.succeed(&config.listeners, new_sockets)?);
         state.config = Arc::clone(&config);
         state.plan = Arc::clone(&plan);

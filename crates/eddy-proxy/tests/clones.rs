@@ -176,12 +176,8 @@ fn count_clones(
         // Only dialects configure mirrors.
         let (cluster, _) = config.clusters.nth(1).unwrap();
         let (numerator, denominator, host) = (1, 1, MirrorHost::Same);
-        config.tables[0].make_mut().actions[0].make_mut().mirrors.push(Mirror {
-            cluster,
-            numerator,
-            denominator,
-            host,
-        });
+        let copy = Mirror { cluster, numerator, denominator, host };
+        place::change_action(&mut config, |action| action.mirrors.push(copy));
     }
     let host = FilterHost::new(1, 16, FilterLogLevel::Info);
     let mut set = FilterSet::default();

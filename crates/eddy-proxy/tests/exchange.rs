@@ -139,10 +139,10 @@ fn an_answer_that_would_read_otherwise_is_not_passed_on() {
 fn a_local_answer_that_would_read_otherwise_is_not_sent() {
     // No checked configuration allows this: a bare CR represents any fault of eddy's own.
     let (_gateway, address) = start("", LOCAL, |config| {
-        let ActionKind::Respond(respond) = &mut config.tables[0].make_mut().actions[0].make_mut().kind else {
-            unreachable!()
-        };
-        respond.content_type = "text/plain\rx".into();
+        place::change_action(config, |action| {
+            let ActionKind::Respond(respond) = &mut action.kind else { unreachable!() };
+            respond.content_type = "text/plain\rx".into();
+        });
     });
     assert_eq!(answer(address, GET), "");
 }

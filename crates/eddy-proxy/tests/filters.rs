@@ -183,8 +183,8 @@ impl Setup {
                 owner: LibraryKeepAlive::default(),
             }));
         }
-        if let Some(table) = config.tables.first_mut() {
-            table.make_mut().actions[0].make_mut().filters = self.rules;
+        if !config.tables.is_empty() {
+            place::change_action(&mut config, |action| action.filters = self.rules);
         }
         let address = listener.address;
         let gateway = start_filtered(listener, config, &set, Arc::clone(&host));

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use eddy_builtin::{BuiltinConfig, CorsConfig};
-use eddy_ids::{ClusterId, DuplicateKey, Shared};
+use eddy_ids::{ClusterId, DuplicateKey, Shared, TableId};
 use eddy_model::ClusterConfig;
 use eddy_route::SourceLocation;
 use eddy_route::normalise::Normaliser;
@@ -12,10 +12,9 @@ use super::acme::Orders;
 use super::cluster_draft::ClusterDraft;
 use super::filter::CheckedFilters;
 use super::listener::ListenerRegistry;
-use super::table::{TableDraft, TablesDraft};
+use super::table::TablesDraft;
 use crate::config::{
-    ClusterSlots, ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig,
-    Serve,
+    ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Predecessor, Serve,
 };
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
 use crate::status::ObjectStatus;
@@ -32,7 +31,7 @@ pub(crate) struct Draft<'s> {
     /// Names and addresses of listeners.
     pub(crate) taken: ListenerRegistry<'s>,
     /// Route tables.
-    pub(crate) tables: TablesDraft,
+    pub(crate) tables: TablesDraft<'s>,
     /// NGINX configurations.
     pub(crate) sites: Vec<Shared<SitesConfig>>,
     /// Clusters.
@@ -47,14 +46,14 @@ pub(crate) struct Draft<'s> {
 
 impl<'s> Draft<'s> {
     /// Creates a draft without listeners.
-    pub(crate) fn new(sources: &'s [SourceText], orders: Orders, last: &'s ClusterSlots) -> Self {
+    pub(crate) fn new(sources: &'s [SourceText], orders: Orders, last: Predecessor<'s>) -> Self {
         Self {
             sources,
             listeners: Vec::new(),
             taken: ListenerRegistry::new(sources, orders),
-            tables: TablesDraft::new(),
+            tables: TablesDraft::new(last.tables),
             sites: Vec::new(),
-            clusters: ClusterDraft::new(last),
+            clusters: ClusterDraft::new(last.clusters),
             filters: CheckedFilters::new(),
             included: Vec::new(),
             statuses: Vec::new(),
@@ -83,12 +82,6 @@ impl<'s> Draft<'s> {
         }
     }
 
-    /// Adds a table and returns its index.
-    pub(crate) fn table(&mut self, table: TableDraft) -> usize {
-        self.tables.list.push(table);
-        self.tables.list.len() - 1
-    }
-
     /// Returns the location of a position, as messages about rules name it.
     pub(crate) fn origin(&self, place: SourceSpan) -> SourceLocation {
         let file = self.sources.get(place.source as usize).map(|source| source.path.clone());
@@ -107,7 +100,7 @@ impl<'s> Draft<'s> {
     }
 
     /// Sets the path normalisation of an address, if `table` is the only one that serves it.
-    pub(crate) fn normalise(&mut self, address: &ListenAddress, table: usize, normaliser: Normaliser) {
+    pub(crate) fn normalise(&mut self, address: &ListenAddress, table: TableId, normaliser: Normaliser) {
         let is_alone = |serve: &Serve| matches!(serve, Serve::Routes(tables) if *tables == [table]);
         for listener in self.listeners.iter_mut().filter(|listener| listener.address == *address) {
             if is_alone(&listener.serve) {
@@ -130,7 +123,7 @@ impl<'s> Draft<'s> {
         &mut self,
         name: Shared<str>,
         address: &ListenAddress,
-        table: usize,
+        table: TableId,
         place: SourceSpan,
         report: &mut ProblemReport,
     ) {
@@ -142,7 +135,7 @@ impl<'s> Draft<'s> {
         &mut self,
         name: Shared<str>,
         address: &ListenAddress,
-        table: usize,
+        table: TableId,
         tls: ListenerTlsConfig,
         place: SourceSpan,
         report: &mut ProblemReport,
@@ -154,7 +147,7 @@ impl<'s> Draft<'s> {
         &mut self,
         name: Shared<str>,
         address: &ListenAddress,
-        table: usize,
+        table: TableId,
         tls: Option<ListenerTlsConfig>,
         place: SourceSpan,
         report: &mut ProblemReport,

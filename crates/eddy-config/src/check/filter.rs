@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use eddy_builtin::BuiltinConfig;
 use eddy_filter::{CHAIN_FILTERS_MAX, CallLimits, FailurePolicy, FilterPolicy};
-use eddy_ids::Shared;
+use eddy_ids::{Shared, TableId};
 
 use super::builtin::{overlay, read_builtin};
 use super::context::Surroundings;
@@ -64,7 +64,7 @@ struct KnownLua {
 
 #[derive(Debug)]
 struct NamedInRule {
-    table: usize,
+    table: TableId,
     filter: usize,
     place: SourceSpan,
 }
@@ -246,7 +246,7 @@ impl CheckedFilters {
     pub(crate) fn check_rule(
         &mut self,
         specs: Option<Spanned<NamedMap<ConfigName, RuleFilterSpec>>>,
-        table: usize,
+        table: TableId,
         report: &mut ProblemReport,
     ) -> Vec<RuleFilterConfig> {
         let mut checked = Vec::new();

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use eddy_http::{HeadLimits, Http2Limits};
-use eddy_ids::Shared;
+use eddy_ids::{Shared, TableId};
 
 use super::acme::Orders;
 use super::draft::Draft;
@@ -170,7 +170,7 @@ fn check_http2(spec: Option<&Spanned<Http2Spec>>) -> Http2Config {
 
 fn check_serve(
     spec: &ListenerSpec,
-    table_names: &mut NameRegistry<usize>,
+    table_names: &mut NameRegistry<TableId>,
     report: &mut ProblemReport,
 ) -> Option<Serve> {
     if let Some(demo) = spec.demo {

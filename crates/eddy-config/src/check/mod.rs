@@ -44,5 +44,5 @@ pub(crate) use listener::check_listeners;
 pub(crate) use merge::unite;
 pub(crate) use routes::check_routes;
 pub(crate) use shown::shown_text;
-pub(crate) use table::{RulePlaces, TableDraft, check_rules};
+pub(crate) use table::{RulePlaces, TableDraft, TablesDraft, check_rules};
 pub(crate) use written_path::written_place;

@@ -2,37 +2,47 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use eddy_ids::TableId;
 use eddy_route::{CompiledRule, PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueTest};
 
-use super::table::{RulePlaces, TablesDraft};
-use crate::config::{ListenerConfig, Serve};
+use super::table::{RulePlaces, TablePlaces};
+use crate::config::{ListenerConfig, Serve, TableSlots};
 use crate::problem::{ProblemReport, SourceSpan};
+use crate::table::TableConfig;
 
 /// Builds a router for the tables of each listener, and for each table that no listener serves.
-pub(crate) fn check_routes(listeners: &[ListenerConfig], tables: &TablesDraft, report: &mut ProblemReport) {
-    let mut served: Vec<Vec<usize>> = Vec::new();
+pub(crate) fn check_routes(
+    listeners: &[ListenerConfig],
+    (tables, places): (&TableSlots, &TablePlaces),
+    report: &mut ProblemReport,
+) {
+    let mut served: Vec<Vec<TableId>> = Vec::new();
     for listener in listeners {
-        let Serve::Routes(indexes) = &listener.serve else { continue };
-        if !served.contains(indexes) {
-            served.push(indexes.clone());
+        let Serve::Routes(ids) = &listener.serve else { continue };
+        if !served.contains(ids) {
+            served.push(ids.clone());
         }
     }
-    for index in 0..tables.list.len() {
-        if !served.iter().any(|indexes| indexes.contains(&index)) {
-            served.push(vec![index]);
+    for (id, _) in tables.iter() {
+        if !served.iter().any(|ids| ids.contains(&id)) {
+            served.push(vec![id]);
         }
     }
     // After errors, a rule may lack the parts that were invalid.
     let is_sound = !report.has_errors();
     let mut outlook = Outlook::default();
-    for indexes in served {
-        let chosen: Vec<&RouteTable> =
-            indexes.iter().filter_map(|&index| Some(&tables.list.get(index)?.config.routes)).collect();
-        match Router::build(&chosen) {
-            Ok(router) => outlook.take(&router, &indexes, tables),
+    for ids in served {
+        let chosen: Vec<&TableConfig> = ids.iter().map(|id| &*tables[*id]).collect();
+        let routes: Vec<&RouteTable> = chosen.iter().map(|table| &table.routes).collect();
+        match Router::build(&routes) {
+            Ok(router) => {
+                // The router numbers rules in the order of the tables and of the rules in them.
+                let places = ids.iter().filter_map(|id| places.get(*id)).flatten().map(|places| places.rule);
+                outlook.take(&router, &chosen, &places.collect::<Vec<_>>());
+            }
             Err(errors) => {
                 let told = errors.iter().filter(|error| is_sound || !may_follow(&error.problem));
-                told.for_each(|error| note(error, tables, report));
+                told.for_each(|error| note(error, (tables, places), report));
             }
         }
     }
@@ -73,16 +83,9 @@ struct Dead {
 }
 
 impl Outlook {
-    /// Adds the results for the router of the tables `indexes`.
-    fn take(&mut self, router: &Router, indexes: &[usize], tables: &TablesDraft) {
-        // The router numbers rules in the order of the tables and of the rules in them.
-        let places: Vec<SourceSpan> = indexes
-            .iter()
-            .filter_map(|&index| tables.list.get(index))
-            .flat_map(|table| table.places.iter().map(|places| places.rule))
-            .collect();
-        let action =
-            |rule: &CompiledRule| tables.list[indexes[rule.table as usize]].config.action(rule.action);
+    /// Adds the results for the router of these tables, whose rules are at `places`.
+    fn take(&mut self, router: &Router, tables: &[&TableConfig], places: &[SourceSpan]) {
+        let action = |rule: &CompiledRule| tables[rule.table as usize].action(rule.action);
         let alike = |a: &CompiledRule, b: &CompiledRule| action(a) == action(b);
         for ranked in router.ordered_by(&alike) {
             let Some(&place) = places.get(ranked.rule.index as usize) else { continue };
@@ -130,7 +133,7 @@ impl Outlook {
 }
 
 /// Reports a problem that the router found in a rule, at the key in question.
-fn note(error: &RouteError, tables: &TablesDraft, report: &mut ProblemReport) {
+fn note(error: &RouteError, tables: (&TableSlots, &TablePlaces), report: &mut ProblemReport) {
     let place = match rule_of(error, tables) {
         Some((rule, places)) => place_of(&error.problem, rule, places).unwrap_or(places.rule),
         None => SourceSpan::default(),
@@ -177,7 +180,11 @@ fn is_regex(test: &ValueTest, pattern: &str) -> bool {
 }
 
 /// Returns the rule of `error`, and its positions.
-fn rule_of<'t>(error: &RouteError, tables: &'t TablesDraft) -> Option<(&'t Rule, &'t RulePlaces)> {
-    let mut rules = tables.list.iter().flat_map(|table| table.rules());
+fn rule_of<'t>(
+    error: &RouteError,
+    (tables, places): (&'t TableSlots, &'t TablePlaces),
+) -> Option<(&'t Rule, &'t RulePlaces)> {
+    let tables = tables.iter().filter_map(|(id, table)| Some((table, places.get(id)?)));
+    let mut rules = tables.flat_map(|(table, places)| table.routes.rules.iter().zip(places));
     rules.find(|(rule, _)| rule.origin == error.origin && rule.name == error.rule)
 }

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use eddy_ids::{ActionId, Shared};
+use eddy_ids::{ActionId, BySlot, Shared, SlotsDraft, TableId};
 use eddy_route::{Dialect, Rule};
 
 use super::action::{CheckedAction, check_action};
 use super::condition::{ConditionPlaces, check_conditions};
 use super::draft::Draft;
 use super::names::NameRegistry;
-use crate::config::{Action, ActionKind};
+use crate::config::{Action, ActionKind, TableSlots};
 use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::{Boxed, Spanned};
 use crate::spec::RuleSpec;
@@ -18,16 +18,52 @@ use crate::value::ConfigName;
 
 /// Tables under construction.
 #[derive(Debug)]
-pub(crate) struct TablesDraft {
-    pub(crate) list: Vec<TableDraft>,
+pub(crate) struct TablesDraft<'l> {
+    slots: SlotsDraft<'l, TableId, Shared<str>, TableConfig>,
+    places: TablePlaces,
     /// Names of the tables of eddy's own configuration.
-    pub(crate) names: NameRegistry<usize>,
+    pub(crate) names: NameRegistry<TableId>,
 }
 
-impl TablesDraft {
-    /// Creates a draft without tables.
-    pub(crate) fn new() -> Self {
-        Self { list: Vec::new(), names: NameRegistry::new("route table") }
+/// Positions of the rules of each table.
+pub(crate) type TablePlaces = BySlot<TableId, Vec<RulePlaces>>;
+
+impl<'l> TablesDraft<'l> {
+    /// Creates a draft without tables; those with a name of the last configuration get the same identifier.
+    pub(crate) fn new(last: &'l TableSlots) -> Self {
+        let names = NameRegistry::new("route table");
+        Self { slots: last.draft(), places: BySlot::default(), names }
+    }
+
+    /// Declares a table of eddy's own configuration, which [`Self::add`] follows.
+    pub(crate) fn declare(&mut self, name: &Spanned<ConfigName>) -> TableId {
+        let id = self.slots.reserve(Shared::clone(&name.value.0));
+        self.names.define(name, id);
+        id
+    }
+
+    /// Adds a table under its name, with a number behind it if another table has the name.
+    pub(crate) fn add(&mut self, table: TableDraft) -> TableId {
+        let TableDraft { config, places } = table;
+        let own_name = Shared::clone(&config.routes.name);
+        let is_taken =
+            |name: &Shared<str>| self.slots.id_of(name).is_some_and(|id| self.slots.get(id).is_some());
+        let numbered = (2..).map(|number| Shared::from(format!("{own_name}#{number}")));
+        let name = std::iter::once(Shared::clone(&own_name)).chain(numbered).find(|name| !is_taken(name));
+        let name = name.expect("there are more numbers than tables");
+        let id = self.slots.define(name, config).expect("the name is not taken");
+        self.places.insert(id, places);
+        id
+    }
+
+    /// Returns the tables so far, with the positions of their rules.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&TableConfig, &[RulePlaces])> {
+        self.slots.iter().filter_map(|(id, table)| Some((table, self.places.get(id)?.as_slice())))
+    }
+
+    /// Returns the tables, the positions of their rules, and the names of those of eddy's own configuration.
+    pub(crate) fn finish(self) -> (TableSlots, TablePlaces, NameRegistry<TableId>) {
+        (self.slots.finish(), self.places, self.names)
     }
 }
 
@@ -56,11 +92,6 @@ impl TableDraft {
         self.config.routes.rules.push(rule);
         self.places.push(places);
     }
-
-    /// Returns the rules with their positions.
-    pub(crate) fn rules(&self) -> impl Iterator<Item = (&Rule, &RulePlaces)> {
-        self.config.routes.rules.iter().zip(&self.places)
-    }
 }
 
 /// Positions of a rule and its parts.
@@ -71,9 +102,16 @@ pub(crate) struct RulePlaces {
     pub(crate) rewrite: Option<SourceSpan>,
 }
 
-/// Checks the rules of the next table. The clusters that they name count as used.
+impl RulePlaces {
+    /// Returns the positions of a rule whose parts have none of their own.
+    pub(crate) fn of(rule: SourceSpan) -> Self {
+        Self { rule, conditions: ConditionPlaces::default(), rewrite: None }
+    }
+}
+
+/// Checks the rules of a table. The clusters that they name count as used.
 pub(crate) fn check_rules(
-    name: &Shared<str>,
+    (id, name): (TableId, &Shared<str>),
     rules: Spanned<Vec<Spanned<RuleSpec>>>,
     draft: &mut Draft<'_>,
     report: &mut ProblemReport,
@@ -84,6 +122,7 @@ pub(crate) fn check_rules(
         report.warning(place, message).hint("every request to it is answered 404");
     }
     let mut checker = TableChecker {
+        id,
         table: TableDraft::new(name, Dialect::Eddy),
         names: HashMap::with_capacity(rules.len()),
         draft,
@@ -97,6 +136,7 @@ pub(crate) fn check_rules(
 
 /// Checks the rules of one table.
 struct TableChecker<'c, 's> {
+    id: TableId,
     table: TableDraft,
     /// Names of the rules so far.
     names: HashMap<Shared<str>, SourceSpan>,
@@ -115,8 +155,7 @@ impl TableChecker<'_, '_> {
             .filters
             .take()
             .map(|Spanned { value: Boxed(filters), place }| Spanned { value: *filters, place });
-        let table = self.draft.tables.list.len();
-        let filters = self.draft.filters.check_rule(filters, table, self.report);
+        let filters = self.draft.filters.check_rule(filters, self.id, self.report);
         let done = check_action(spec, filters, &mut self.draft.clusters, self.report);
         let (action, rewrite, rewrite_place) = match done {
             Some(CheckedAction { action, rewrite, rewrite_place }) => {

@@ -54,10 +54,13 @@ impl<'c> PlainConfig<'c> {
                     let name = format!("nginx-{}", listeners.len() + 1);
                     vec![PlainTable { name, rules: super::sites::rules(config, *at, losses) }]
                 }
-                Serve::Routes(indexes) => {
-                    let tables = indexes.iter().filter_map(|index| config.tables.get(*index));
-                    let is_alone = indexes.len() == 1;
-                    tables.map(|table| plain_table(table, is_alone, losses)).collect()
+                Serve::Routes(ids) => {
+                    let is_alone = ids.len() == 1;
+                    config
+                        .tables_of(listener)
+                        .into_iter()
+                        .map(|table| plain_table(table, is_alone, losses))
+                        .collect()
                 }
             };
             if listener.strips_port

@@ -1,5 +1,6 @@
 //! Tests that every default and example can be read, and that the documented defaults are the effective ones.
 
+use eddy_ids::TableId;
 use eddy_model::{ClusterConfig, ClusterTlsConfig};
 
 use crate::problem::{ProblemReport, SourceText};
@@ -166,8 +167,11 @@ fn the_defaults_that_are_told_are_those_that_hold() {
     written.clusters = without_columns(&written.clusters);
     left.clusters = without_columns(&left.clusters);
     // A rank is optional; no rank and rank 0 are equivalent.
-    for rule in written.tables.iter_mut().flat_map(|table| &mut table.make_mut().routes.rules) {
-        rule.rank = rule.rank.filter(|rank| *rank != 0);
+    let tables: Vec<TableId> = written.tables.iter().map(|(id, _)| id).collect();
+    for id in tables {
+        written.tables.update(id, |table| {
+            table.routes.rules.iter_mut().for_each(|rule| rule.rank = rule.rank.filter(|rank| *rank != 0));
+        });
     }
     assert_eq!(format!("{written:#?}"), format!("{left:#?}"));
 }

@@ -8,7 +8,7 @@ use crate::check::{
     Draft, Orders, advise, check_access_log, check_admin, check_clusters, check_ends, check_filters,
     check_limits, check_listeners, check_log, check_quarantine, check_routes, shown_text, unite,
 };
-use crate::config::{ClusterSlots, DRAIN_TIMEOUT, GatewayConfig};
+use crate::config::{ClusterSlots, DRAIN_TIMEOUT, GatewayConfig, Predecessor, TableSlots};
 use crate::dialect::envoy::check_envoy;
 use crate::dialect::kubernetes::{Objects, read_objects};
 use crate::dialect::nginx::{check_nginx, includes};
@@ -52,11 +52,12 @@ pub fn check(sources: &[SourceText]) -> Result<Checked, Vec<Problem>> {
 /// # Errors
 /// As [`check`].
 pub fn check_with(sources: &[SourceText], leniency: Leniency) -> Result<Checked, Vec<Problem>> {
-    check_beside(sources, leniency, &ClusterSlots::default())
+    let (tables, clusters) = (TableSlots::default(), ClusterSlots::default());
+    check_beside(sources, leniency, Predecessor { tables: &tables, clusters: &clusters })
 }
 
-/// Checks the configuration in `sources`, like [`check_with`], as the successor of `last`: clusters keep their
-/// identifiers by name, and a cluster that has not changed is the same object in both.
+/// Checks the configuration in `sources`, like [`check_with`], as the successor of `last`: route tables and
+/// clusters keep their identifiers by name, and one that has not changed is the same object in both.
 ///
 /// # Errors
 /// As [`check`].
@@ -65,13 +66,13 @@ pub fn check_after(
     leniency: Leniency,
     last: &GatewayConfig,
 ) -> Result<Checked, Vec<Problem>> {
-    check_beside(sources, leniency, &last.clusters)
+    check_beside(sources, leniency, Predecessor { tables: &last.tables, clusters: &last.clusters })
 }
 
 fn check_beside(
     sources: &[SourceText],
     leniency: Leniency,
-    last: &ClusterSlots,
+    last: Predecessor<'_>,
 ) -> Result<Checked, Vec<Problem>> {
     let mut report = ProblemReport::new();
     let config = match ConfigLanguage::of(sources) {
@@ -187,7 +188,7 @@ fn check_spec(
     read: ParsedSources<'_>,
     sources: &[SourceText],
     leniency: Leniency,
-    last: &ClusterSlots,
+    last: Predecessor<'_>,
     report: &mut ProblemReport,
 ) -> Option<(GatewayConfig, Vec<ObjectStatus>)> {
     let ParsedSources { spec, objects, shown } = read;
@@ -200,7 +201,9 @@ fn check_spec(
         let spec = spec.kubernetes.as_ref().map(|spec| &spec.value);
         lenient(leniency, report, |report| add_objects(objects, spec, &mut draft, report));
     }
-    let Draft { listeners, mut taken, tables, sites, mut clusters, filters, included, statuses, .. } = draft;
+    let Draft {
+        listeners, mut taken, tables: drafted, sites, mut clusters, filters, included, statuses, ..
+    } = draft;
     // After errors, the key may just be misspelt.
     if listeners.is_empty() && objects.is_none() && !report.has_errors() {
         report
@@ -211,7 +214,8 @@ fn check_spec(
     let access_log = spec.access_log.and_then(|log| check_access_log(log.value, &mut clusters, report));
     let acme = taken.orders.finish(&listeners, report);
     let limits = check_limits(spec.limits.map(|limits| limits.value), report);
-    check_routes(&listeners, &tables, report);
+    let (tables, places, table_names) = drafted.finish();
+    check_routes(&listeners, (&tables, &places), report);
     check_ends(&listeners, &clusters, sources, report);
     if report.has_errors() {
         return None;
@@ -220,14 +224,14 @@ fn check_spec(
     if !filters.may_send() {
         advise(clusters.names(), report);
     }
-    advise(&tables.names, report);
+    advise(&table_names, report);
     advise(&filters.names, report);
-    let has_rules = tables.list.iter().any(|table| !table.places.is_empty());
+    let has_rules = tables.values().any(|table| !table.routes.rules.is_empty());
     filters.advise(&listeners, has_rules, report);
     Some((
         GatewayConfig {
             listeners,
-            tables: tables.list.into_iter().map(|table| Shared::new(table.config)).collect(),
+            tables,
             clusters: clusters.finish(),
             filters: filters.configs,
             acme,

@@ -7,7 +7,7 @@ use eddy_ids::Shared;
 use eddy_route::nginx::{NameForm, Sites};
 use eddy_route::{Dialect, HostPattern, Rule, SourceLocation};
 
-use crate::check::{ConditionPlaces, Draft, RulePlaces, TableDraft};
+use crate::check::{Draft, RulePlaces, TableDraft};
 use crate::config::{Action, ActionKind, ListenAddress, ListenerConfig, Serve, SitesAt};
 use crate::dialect::nginx::{NginxOutput, included, is_nginx, read_nginx};
 use crate::leniency::Leniency;
@@ -98,11 +98,7 @@ fn table_of_servers(name: &Shared<str>, program: &Sites, at: SitesAt, sources: &
         }
         let Some(place) = program.places().get(spec.place as usize) else { continue };
         let rule = if is_rest { format!("{name} (other hosts)") } else { place.name.to_string() };
-        let places = RulePlaces {
-            rule: place_of(&place.origin, is_rest, sources),
-            conditions: ConditionPlaces::default(),
-            rewrite: None,
-        };
+        let places = RulePlaces::of(place_of(&place.origin, is_rest, sources));
         table.push(Rule { hosts, action, ..Rule::new(&rule, place.origin.clone()) }, places);
     }
     table

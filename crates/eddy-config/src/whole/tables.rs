@@ -1,6 +1,6 @@
 //! Checks route tables, those from files of other programs included.
 
-use eddy_ids::Shared;
+use eddy_ids::{Shared, TableId};
 use eddy_route::Dialect;
 
 use super::embed::{EmbeddedTableSpec, embed};
@@ -19,17 +19,17 @@ pub(super) fn check_tables(
     report: &mut ProblemReport,
 ) {
     for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
-        draft.tables.names.define(&entry.name, draft.tables.list.len());
+        let id = draft.tables.declare(&entry.name);
         let name = &entry.name.value.0;
-        let made = entry.value.and_then(|form| check_table(name, form, leniency, draft, report));
+        let made = entry.value.and_then(|form| check_table((id, name), form, leniency, draft, report));
         // What is wrong with a table has been reported; listeners may name it.
-        draft.table(made.unwrap_or_else(|| TableDraft::new(name, Dialect::Eddy)));
+        draft.tables.add(made.unwrap_or_else(|| TableDraft::new(name, Dialect::Eddy)));
     }
 }
 
 /// Checks one table; returns `None` after errors.
 fn check_table(
-    name: &Shared<str>,
+    (id, name): (TableId, &Shared<str>),
     Spanned { value: form, place }: Spanned<TableForm>,
     leniency: Leniency,
     draft: &mut Draft<'_>,
@@ -48,7 +48,7 @@ fn check_table(
         // The reader has reported that the rules are missing or wrong.
         Either::Other(TableSpec { rules: None, .. }) => return None,
     };
-    Some(check_rules(name, rules, draft, report))
+    Some(check_rules((id, name), rules, draft, report))
 }
 
 /// Reports keys that need a `file`.

@@ -95,7 +95,10 @@ fn nothing_is_sent_in_the_clear_where_authorities_are_missing() {
             ),
             _ => false,
         };
-        assert!(checked.config.tables[0].actions.iter().any(|action| fails(&action.kind)), "{reason}");
+        assert!(
+            checked.config.tables.first().unwrap().actions.iter().any(|action| fails(&action.kind)),
+            "{reason}"
+        );
         assert!(told(&checked.warnings).contains(reason), "{reason}: {}", told(&checked.warnings));
     }
 }

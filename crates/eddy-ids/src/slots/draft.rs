@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::Hash;
 
 use super::table::{Slot, Slots};
@@ -12,7 +13,6 @@ use crate::shared::Shared;
 ///
 /// An identifier is final as soon as it is handed out: a key that the last configuration had keeps its own, another
 /// key gets a slot that no part of the last configuration uses.
-#[derive(Debug)]
 pub struct SlotsDraft<'l, I, K, T> {
     last: &'l Slots<I, K, T>,
     entries: Vec<DraftedSlot<K, T>>,
@@ -22,12 +22,18 @@ pub struct SlotsDraft<'l, I, K, T> {
     order: Vec<I>,
 }
 
-#[derive(Debug)]
 struct DraftedSlot<K, T> {
     generation: u32,
     /// Key that reserved the slot in this draft.
     key: Option<K>,
     value: Option<T>,
+}
+
+/// Lists the values so far, in the order of definition.
+impl<I: SlotId, K: Clone + Eq + Hash, T: fmt::Debug> fmt::Debug for SlotsDraft<'_, I, K, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
 }
 
 /// A key that already has a value; the second one was not taken.

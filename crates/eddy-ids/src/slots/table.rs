@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::Hash;
 use std::ops::Index;
 
@@ -10,7 +11,7 @@ use crate::shared::Shared;
 
 /// The parts of one kind in a configuration, each with an identifier and a key, such as a name. It never changes; a
 /// [`SlotsDraft`](crate::SlotsDraft) makes the next one.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Slots<I, K, T> {
     pub(super) entries: Vec<Slot<T>>,
     pub(super) by_key: HashMap<K, I>,
@@ -37,12 +38,6 @@ pub struct SlotChanges<I> {
 }
 
 impl<I: SlotId, K: Eq + Hash, T> Slots<I, K, T> {
-    /// Returns a part.
-    pub fn get(&self, id: I) -> Option<&Shared<T>> {
-        let slot = self.entries.get(id.parts().position())?;
-        slot.value.as_ref().filter(|_| slot.generation == id.parts().generation)
-    }
-
     /// Returns the identifier of the part with a key.
     pub fn id_of<Q: ?Sized + Eq + Hash>(&self, key: &Q) -> Option<I>
     where
@@ -50,10 +45,32 @@ impl<I: SlotId, K: Eq + Hash, T> Slots<I, K, T> {
     {
         self.by_key.get(key).copied()
     }
+}
+
+impl<I: SlotId, K, T> Slots<I, K, T> {
+    /// Returns a part.
+    pub fn get(&self, id: I) -> Option<&Shared<T>> {
+        let slot = self.entries.get(id.parts().position())?;
+        slot.value.as_ref().filter(|_| slot.generation == id.parts().generation)
+    }
 
     /// Returns all parts with their identifiers, in the order of their definition.
     pub fn iter(&self) -> impl Iterator<Item = (I, &Shared<T>)> {
         self.order.iter().filter_map(|id| Some((*id, self.get(*id)?)))
+    }
+
+    /// Changes a part; others that share it keep it as it was.
+    ///
+    /// # Panics
+    /// When this configuration has no such part.
+    pub fn update(&mut self, id: I, change: impl FnOnce(&mut T))
+    where
+        T: Clone,
+    {
+        let IdParts { slot, generation } = id.parts();
+        let slot = self.entries.get_mut(slot as usize).filter(|slot| slot.generation == generation);
+        let value = slot.and_then(|slot| slot.value.as_mut());
+        change(value.expect("an identifier is used with the configuration that it came from").make_mut());
     }
 
     /// Returns the part at a position in the order of definition, from 0.
@@ -119,11 +136,18 @@ impl<I: SlotId, K: Eq + Hash, T> Slots<I, K, T> {
     }
 }
 
+/// Lists the parts in the order of definition.
+impl<I: SlotId, K, T: fmt::Debug> fmt::Debug for Slots<I, K, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
 /// Returns the part with an identifier that came from the same configuration.
 ///
 /// # Panics
 /// When this configuration has no such part.
-impl<I: SlotId, K: Eq + Hash, T> Index<I> for Slots<I, K, T> {
+impl<I: SlotId, K, T> Index<I> for Slots<I, K, T> {
     type Output = Shared<T>;
 
     fn index(&self, id: I) -> &Shared<T> {

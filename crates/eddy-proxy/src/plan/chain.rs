@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eddy_config::{GatewayConfig, ListenerConfig, RuleFilterConfig, Serve};
 use eddy_filter::{ChainStep, HttpFilterChain, LibraryKeepAlive};
-use eddy_ids::{ActionId, Shared};
+use eddy_ids::{ActionId, Shared, TableId};
 
 use crate::error::BadChain;
 use crate::plan::filter_set::{FilterSet, RuleFilterKey};
@@ -22,7 +22,7 @@ pub(crate) struct FilterChain {
 pub(crate) struct FilterChains {
     chains: Vec<Shared<FilterChain>>,
     /// Chain index of each action with its own chain, by table; other actions use the first chain.
-    by_action: HashMap<(usize, ActionId), usize>,
+    by_action: HashMap<(TableId, ActionId), usize>,
 }
 
 impl FilterChains {
@@ -32,7 +32,7 @@ impl FilterChains {
     }
 
     /// Returns the index of the own chain of an action of a table, if it has one.
-    pub(crate) fn own_of(&self, table: usize, action: ActionId) -> Option<usize> {
+    pub(crate) fn own_of(&self, table: TableId, action: ActionId) -> Option<usize> {
         self.by_action.get(&(table, action)).copied()
     }
 }
@@ -52,11 +52,10 @@ pub(crate) fn build_chains(
     let mut chains = vec![Shared::new(build(listener, set, None)?)];
     let mut by_action = HashMap::new();
     let tables = if let Serve::Routes(tables) = &listener.serve { tables.as_slice() } else { &[] };
-    for index in tables.iter().copied() {
-        let Some(table) = config.tables.get(index) else { continue };
-        for (position, action) in table.actions.iter().enumerate() {
+    for id in tables.iter().copied() {
+        for (position, action) in config.tables[id].actions.iter().enumerate() {
             if action.filters.iter().any(|rule| listener.filters.contains(&rule.filter)) {
-                let rule = (index, ActionId::at(position));
+                let rule = (id, ActionId::at(position));
                 by_action.insert(rule, chains.len());
                 chains.push(Shared::new(build(listener, set, Some((rule, &action.filters)))?));
             }
@@ -69,7 +68,7 @@ pub(crate) fn build_chains(
 fn build(
     listener: &ListenerConfig,
     set: &FilterSet,
-    own: Option<((usize, ActionId), &[RuleFilterConfig])>,
+    own: Option<((TableId, ActionId), &[RuleFilterConfig])>,
 ) -> Result<FilterChain, BadChain> {
     let mut steps = Vec::new();
     for index in &listener.filters {

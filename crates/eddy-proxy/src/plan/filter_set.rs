@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eddy_filter::{Filter, LibraryKeepAlive};
-use eddy_ids::ActionId;
+use eddy_ids::{ActionId, TableId};
 
 /// Filters of a configuration by index, and their settings in rules.
 #[derive(Clone, Debug, Default)]
@@ -18,8 +18,8 @@ pub struct FilterSet {
 /// A filter in a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RuleFilterKey {
-    /// Index of the rule's table in the configuration.
-    pub table: usize,
+    /// Table of the rule.
+    pub table: TableId,
     /// Action of the rule.
     pub action: ActionId,
     /// Index of the filter in the configuration.

@@ -1,10 +1,13 @@
 //! The compiled configuration that workers run on; immutable after it is built.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_config::{ActionKind, Forwarding, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt};
-use eddy_ids::{BySlot, ClusterId, Shared};
+use eddy_config::{
+    ActionKind, Forwarding, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt, TableConfig,
+};
+use eddy_ids::{BySlot, ClusterId, Shared, TableId};
 use eddy_model::ClusterConfig;
 use eddy_route::{CompiledRule, Router};
 use eddy_tls::{Challenges, ClientTls, ServerTls};
@@ -72,7 +75,7 @@ pub(crate) struct ListenerPlan {
 #[derive(Debug)]
 pub(crate) enum ListenerHandler {
     /// Rules of the listener's tables.
-    Router(Box<Router>),
+    Router(Shared<Router>),
     /// Servers of an NGINX configuration.
     Sites(SitesAt),
     /// The embedded demo endpoint.
@@ -105,19 +108,27 @@ impl PlanView {
 }
 
 impl GatewayPlan {
-    /// Compiles a checked configuration.
+    /// Compiles a checked configuration. A listener whose tables are those of `last` keeps its router.
     ///
     /// # Errors
     /// [`ProxyError::Routes`] when the tables of a listener cannot be compiled together. [`ProxyError::Filters`] when
     /// its filters cannot form a chain. [`ProxyError::TlsMissing`] when a listener uses TLS and `ready` has no settings
     /// for it; [`ProxyError::ClusterTlsMissing`] when a cluster does.
-    pub(crate) fn build(config: Arc<GatewayConfig>, ready: &Ready) -> Result<Self, ProxyError> {
+    pub(crate) fn build(
+        config: Arc<GatewayConfig>,
+        ready: &Ready,
+        last: Option<&Self>,
+    ) -> Result<Self, ProxyError> {
+        let routers = last.map(KnownRouters::of).unwrap_or_default();
         let tls = ready.tls.iter().map(Option::as_ref).chain(std::iter::repeat(None));
         let listeners = config
             .listeners
             .iter()
             .zip(tls)
-            .map(|(listener, tls)| build_listener(listener, &config, &ready.filters, tls).map(Shared::new))
+            .map(|(listener, tls)| {
+                let known = routers.find(listener, &config);
+                build_listener(listener, &config, &ready.filters, tls, known).map(Shared::new)
+            })
             .collect::<Result<_, _>>()?;
         let without_tls = |(id, cluster): &(ClusterId, &Shared<ClusterConfig>)| {
             cluster.tls.is_some() && ready.cluster_tls.get(*id).is_none()
@@ -132,14 +143,39 @@ impl GatewayPlan {
     }
 }
 
+/// Routers of a plan, by the name of their listener, with the tables that they were compiled from.
+#[derive(Default)]
+struct KnownRouters<'p>(HashMap<&'p str, (&'p Shared<Router>, Vec<&'p Shared<TableConfig>>)>);
+
+impl<'p> KnownRouters<'p> {
+    fn of(plan: &'p GatewayPlan) -> Self {
+        let known = plan.listeners.iter().filter_map(|listener| match &listener.handler {
+            ListenerHandler::Router(router) => {
+                Some((&*listener.config.name, (router, plan.config.tables_of(&listener.config))))
+            }
+            ListenerHandler::Sites(_) | ListenerHandler::Demo | ListenerHandler::Forward(_) => None,
+        });
+        Self(known.collect())
+    }
+
+    /// Returns the router of a listener, if its tables have not changed.
+    fn find(&self, listener: &ListenerConfig, config: &GatewayConfig) -> Option<Shared<Router>> {
+        let (router, tables) = self.0.get(&*listener.name)?;
+        let wanted = config.tables_of(listener);
+        let is_same = tables.len() == wanted.len()
+            && tables.iter().zip(wanted).all(|(known, wanted)| known.is_same(wanted));
+        is_same.then(|| (*router).clone())
+    }
+}
+
 impl ListenerPlan {
     /// Returns the names of the router's rules by index, followed by those of the NGINX places served here.
     pub(crate) fn rule_names(&self) -> &[Shared<str>] {
         &self.rule_names
     }
 
-    /// Returns the index of the table of a rule of the router.
-    pub(crate) fn table_of(&self, rule: &CompiledRule) -> usize {
+    /// Returns the table of a rule of the router.
+    pub(crate) fn table_of(&self, rule: &CompiledRule) -> TableId {
         let Serve::Routes(tables) = &self.config.serve else {
             unreachable!("only a listener that serves routes has a router")
         };
@@ -157,6 +193,7 @@ fn build_listener(
     config: &GatewayConfig,
     filters: &FilterSet,
     tls: Option<&ServerTls>,
+    known: Option<Shared<Router>>,
 ) -> Result<ListenerPlan, ProxyError> {
     let tls = match (&listener.tls, tls) {
         (None, _) => None,
@@ -182,17 +219,21 @@ fn build_listener(
             ListenerHandler::Sites(*at)
         }
         Serve::Routes(_) => {
-            let router = config
-                .router(listener)
-                .map_err(|errors| ProxyError::Routes { listener: Shared::clone(&listener.name), errors })?
-                .expect("this listener serves routes");
+            let router = match known {
+                Some(known) => known,
+                None => config
+                    .router(listener)
+                    .map_err(|errors| ProxyError::Routes { listener: Shared::clone(&listener.name), errors })?
+                    .map(Shared::new)
+                    .expect("this listener serves routes"),
+            };
             rule_names.extend(router.rules().iter().map(|rule| Shared::clone(&rule.name)));
             for rule in router.rules() {
                 if let ActionKind::Sites(at) = config.action_of(listener, rule).kind {
                     add_places(at, &mut rule_names);
                 }
             }
-            ListenerHandler::Router(Box::new(router))
+            ListenerHandler::Router(router)
         }
     };
     let chains = build_chains(listener, config, filters)
@@ -212,4 +253,43 @@ fn build_listener(
         rule_names,
         site_rules,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use eddy_config::{Leniency, SourceText, check_after, check_with};
+
+    fn sources(first: &str, second: &str) -> [SourceText; 1] {
+        let text = format!(
+            "listeners: [{{address: 127.0.0.1:8080, routes: a}}, {{address: 127.0.0.1:8081, routes: [a, b]}}]
+clusters: {{one: {{endpoints: [127.0.0.1:1]}}, two: {{endpoints: [127.0.0.1:2]}}}}
+routes:
+  a: [{{cluster: {first}}}]
+  b: [{{match: {{path: /b}}, cluster: {second}}}]
+"
+        );
+        [SourceText::new("eddy.yaml", &text)]
+    }
+
+    fn routers(plan: &GatewayPlan) -> Vec<&Shared<Router>> {
+        plan.listeners
+            .iter()
+            .filter_map(|listener| match &listener.handler {
+                ListenerHandler::Router(router) => Some(router),
+                ListenerHandler::Sites(_) | ListenerHandler::Demo | ListenerHandler::Forward(_) => None,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn only_listeners_with_changed_tables_get_another_router() {
+        let first = check_with(&sources("one", "one"), Leniency::Strict).unwrap().config;
+        let before = GatewayPlan::build(Arc::new(first), &Ready::default(), None).unwrap();
+        let next = check_after(&sources("one", "two"), Leniency::Strict, &before.config).unwrap().config;
+        let after = GatewayPlan::build(Arc::new(next), &Ready::default(), Some(&before)).unwrap();
+        let same: Vec<bool> =
+            routers(&before).into_iter().zip(routers(&after)).map(|(old, new)| old.is_same(new)).collect();
+        assert_eq!(same, [true, false]);
+    }
 }

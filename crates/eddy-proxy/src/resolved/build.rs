@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_config::{Action, ActionKind, SitesAt};
-use eddy_ids::{ClusterId, Shared};
+use eddy_ids::{BySlot, ClusterId, Shared, TableId};
 use eddy_upstream::Rng;
 use tokio::sync::Notify;
 
@@ -37,8 +37,10 @@ pub(crate) struct WorkerShare {
 /// Actions resolved so far.
 #[derive(Default)]
 struct ResolvedActions {
-    /// Actions of each table.
+    /// Actions of each table, in the order of the configuration.
     tables: Vec<Vec<Rc<ActionPlan>>>,
+    /// Positions in `tables`.
+    positions: BySlot<TableId, usize>,
     /// Actions of each NGINX configuration.
     sites: Vec<Rc<[Rc<ActionPlan>]>>,
     /// Actions of the table or NGINX configuration that is being resolved.
@@ -131,11 +133,11 @@ impl Resolution {
 impl ResolvedActions {
     /// Resolves the next action; returns false when there is none.
     fn push_next(&mut self, source: &Source) -> bool {
-        let Self { tables, sites, current } = self;
+        let Self { tables, positions, sites, current } = self;
         let config = &source.plan.config;
-        let (list, is_table) = match (config.tables.get(tables.len()), config.sites.get(sites.len())) {
-            (Some(table), _) => (&table.actions, true),
-            (None, Some(sites)) => (&sites.actions, false),
+        let (list, table) = match (config.tables.nth(tables.len()), config.sites.get(sites.len())) {
+            (Some((id, table)), _) => (&table.actions, Some(id)),
+            (None, Some(sites)) => (&sites.actions, None),
             (None, None) => return false,
         };
         if let Some(action) = list.get(current.len()) {
@@ -143,12 +145,19 @@ impl ResolvedActions {
             return true;
         }
         let done = std::mem::take(current);
-        if is_table {
-            tables.push(done)
-        } else {
-            sites.push(done.into())
+        match table {
+            Some(id) => {
+                positions.insert(id, tables.len());
+                tables.push(done);
+            }
+            None => sites.push(done.into()),
         }
         true
+    }
+
+    /// Returns the actions of a table.
+    fn of_table(&self, id: TableId) -> &[Rc<ActionPlan>] {
+        &self.tables[*self.positions.get(id).expect("every table of the configuration was resolved")]
     }
 }
 
@@ -235,7 +244,7 @@ impl ListenerResolution {
         let Some(rule) = router.rules().get(self.rules.len()) else { return false };
         let table = self.plan.table_of(rule);
         let own_chain = self.plan.chains.own_of(table, rule.action);
-        let action = &actions.tables[table][rule.action.position()];
+        let action = &actions.of_table(table)[rule.action.position()];
         self.rules.push(self.rule(source, self.rules.len(), Some((action, own_chain))));
         true
     }

@@ -8,13 +8,19 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use eddy_config::{GatewayConfig, ListenAddress, SourceText, check};
+use eddy_config::{Action, GatewayConfig, ListenAddress, SourceText, check};
 use eddy_filter::FilterLogLevel;
 use eddy_io::{PortSharing, SharedPage, listen_tcp};
 use eddy_proxy::{FilterHost, FilterSet, Gateway, Ready, Sockets};
 
 /// Timeout of every wait in a test.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Changes the first action of the first route table.
+pub(crate) fn change_action(config: &mut GatewayConfig, change: impl FnOnce(&mut Action)) {
+    let (id, _) = config.tables.nth(0).unwrap();
+    config.tables.update(id, |table| change(table.actions[0].make_mut()));
+}
 
 /// The sockets of a gateway that is yet to start: connections wait in the accept queue until it accepts them.
 pub(crate) struct TestListener {

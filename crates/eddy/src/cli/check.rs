@@ -41,7 +41,7 @@ pub(super) fn run(arguments: &Check) -> Result<(), CommandError> {
         for object in &objects {
             print(&format!("{object}\n"))?;
         }
-        let in_tables: usize = config.tables.iter().map(|table| table.routes.rules.len()).sum();
+        let in_tables: usize = config.tables.values().map(|table| table.routes.rules.len()).sum();
         let is_location = |kind: &PlaceKind| !matches!(kind, PlaceKind::Server | PlaceKind::If);
         let places = config.sites.iter().flat_map(|sites| sites.program.places());
         let in_sites = places.filter(|place| is_location(&place.kind)).count();

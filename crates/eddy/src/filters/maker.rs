@@ -261,7 +261,7 @@ impl FilterMaker {
 
 /// Returns the filter settings of all rules.
 fn rules_of(config: &GatewayConfig) -> impl Iterator<Item = (RuleFilterKey, &RuleFilterConfig)> {
-    let tables = config.tables.iter().enumerate();
+    let tables = config.tables.iter();
     let actions = tables.flat_map(|(table, config)| {
         config.actions.iter().enumerate().map(move |(at, action)| (table, ActionId::at(at), action))
     });

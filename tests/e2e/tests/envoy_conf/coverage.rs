@@ -71,7 +71,8 @@ impl Coverage {
                 self.count("no route");
                 continue;
             };
-            let rule = &config.tables[found.rule.table as usize].routes.rules[found.rule.index as usize];
+            let rule = &config.tables_of(listener)[found.rule.table as usize].routes.rules
+                [found.rule.index as usize];
             self.count_rule(rule);
             if router.deciding_step(&request, &mut scratch).is_some() {
                 self.count("two routes or more");

@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use eddy_ids::Shared;
+use eddy_ids::{Shared, TableId};
 use eddy_model::{
     Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig, LinkProtocol, MAGLEV_PLACES,
 };
@@ -385,12 +385,12 @@ enum Written {
 }
 
 /// Returns the listener for a file that is a route configuration only.
-pub(super) fn default_listener() -> ListenerConfig {
+pub(super) fn default_listener(table: TableId) -> ListenerConfig {
     ListenerConfig {
         is_required: true,
         name: "routes".into(),
         address: ListenAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 10_000))),
-        serve: Serve::Routes(vec![0]),
+        serve: Serve::Routes(vec![table]),
         http2: Http2Config::default(),
         normaliser: Normaliser::Envoy(EnvoyPaths::default()),
         strips_port: false,

@@ -9,17 +9,15 @@ use eddy_route::{Dialect, HostPattern, PathForm, Rule, SourceLocation, ValueMatc
 use super::reader::{EnvoyReader, text};
 use super::scope::Levels;
 use super::scope::{HostScope, RouteConfigContext, plain_action};
+use crate::check::{RulePlaces, TableDraft};
 use crate::config::{Action, ActionKind, Redirect, WeightedAction};
 use crate::problem::{SourceSpan, shown};
-use crate::table::TableConfig;
 use crate::yaml::YamlNode;
 
 /// Rule table of a route configuration, and the actions of its rules.
 #[derive(Debug)]
 pub(super) struct EnvoyRouteTable {
-    pub(super) table: TableConfig,
-    /// Source position of each rule.
-    pub(super) places: Vec<SourceSpan>,
+    pub(super) table: TableDraft,
 }
 
 /// Settings that apply to all virtual hosts.
@@ -40,17 +38,17 @@ impl EnvoyReader<'_> {
         self.pass(node, &["@type", "validate_clusters", "metadata"]);
         self.route_filters(node);
         let name = self.text(node, "name").unwrap_or_default().to_owned();
-        let mut table = TableConfig::new(&name, Dialect::Envoy);
-        table.routes.reading.host.keeps_port = !self.is_true(node, "ignore_port_in_host_matching");
+        let mut table = TableDraft::new(&name, Dialect::Envoy);
+        table.config.routes.reading.host.keeps_port = !self.is_true(node, "ignore_port_in_host_matching");
         if self.is_true(node, "ignore_path_parameters_in_path_matching") {
-            table.routes.reading.path = PathForm::WithoutParameters;
+            table.config.routes.reading.path = PathForm::WithoutParameters;
         }
         let whole = RouteConfigDefaults {
             edits: self.edits(node),
             most_specific_wins: self.is_true(node, "most_specific_header_mutations_wins"),
             mirrors: self.get(node, "request_mirror_policies"),
         };
-        let mut routes = EnvoyRouteTable { table, places: Vec::new() };
+        let mut routes = EnvoyRouteTable { table };
         let mut domains: HashMap<String, SourceSpan> = HashMap::new();
         for host in self.list(node, "virtual_hosts") {
             self.virtual_host(host, &whole, &mut domains, frame, &mut routes);
@@ -199,9 +197,8 @@ impl EnvoyReader<'_> {
 impl EnvoyRouteTable {
     /// Adds a rule with its action.
     pub(super) fn push(&mut self, mut rule: Rule, action: Action, place: SourceSpan) {
-        rule.action = self.table.add(action);
-        self.table.routes.rules.push(rule);
-        self.places.push(place);
+        rule.action = self.table.action(action);
+        self.table.push(rule, RulePlaces::of(place));
     }
 }
 

@@ -141,11 +141,11 @@ impl EnvoyReader<'_> {
             return;
         };
         let leaves = if kind == 0 { std::slice::from_ref(leaf) } else { self.list(leaf, "routes") };
-        let (mut is_final, reads_raw) = (false, routes.table.routes.reading.path == PathForm::Raw);
+        let (mut is_final, reads_raw) = (false, routes.table.config.routes.reading.path == PathForm::Raw);
         for route in leaves {
-            let before = routes.table.routes.rules.len();
+            let before = routes.table.config.routes.rules.len();
             self.route(route, before + 1, scope, way.conditions, frame, routes);
-            let made = routes.table.routes.rules.get_mut(before..).unwrap_or_default();
+            let made = routes.table.config.routes.rules.get_mut(before..).unwrap_or_default();
             is_final |= made.iter().any(|rule| takes_all(rule, way.conditions));
             if reads_raw {
                 made.iter_mut().for_each(lift_path_condition);
@@ -276,13 +276,13 @@ impl EnvoyRouteTable {
         scope: &HostScope<'_>,
         frame: &RouteConfigContext<'_, '_>,
     ) {
-        let name = format!("{}/end-{}", scope.name, self.table.routes.rules.len() + 1);
+        let name = format!("{}/end-{}", scope.name, self.table.config.routes.rules.len() + 1);
         let origin = SourceLocation { file: Shared::clone(&frame.file), line: place.line };
         let mut rule = Rule::new(&name, origin);
         rule.hosts = scope.hosts.to_vec();
         rule.headers = way.to_vec();
         rule.path = PathPattern::BytePrefix("/".to_owned());
-        if self.table.routes.reading.path == PathForm::Raw {
+        if self.table.config.routes.reading.path == PathForm::Raw {
             lift_path_condition(&mut rule);
         }
         let respond = Respond { status: 404, body: Shared::default(), content_type: "text/plain".into() };

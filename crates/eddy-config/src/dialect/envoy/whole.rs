@@ -2,7 +2,7 @@
 
 use eddy_builtin::{BuiltinConfig, GrpcWebConfig};
 use eddy_filter::FilterPolicy;
-use eddy_ids::Shared;
+use eddy_ids::{Shared, TableId};
 use eddy_route::Router;
 
 use super::bootstrap::{BEGINNING, default_listener};
@@ -11,14 +11,13 @@ use super::reader::EnvoyReader;
 use super::routes::EnvoyRouteTable;
 use super::scope::RouteConfigContext;
 use super::shape;
-use crate::check::{ClusterDraft, shown_text};
+use crate::check::{ClusterDraft, TablesDraft, shown_text};
 use crate::config::{
-    AdminConfig, ClusterSlots, FilterConfig, FilterKind, GatewayConfig, GatewayLimits, ListenerConfig,
-    LogConfig, LogFormat, QuarantineConfig, Serve,
+    AdminConfig, FilterConfig, FilterKind, GatewayConfig, GatewayLimits, ListenerConfig, LogConfig,
+    LogFormat, Predecessor, QuarantineConfig, Serve,
 };
 use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
-use crate::table::TableConfig;
 use crate::version::version_of;
 use crate::yaml::{YamlNode, has_outer_key, parse};
 
@@ -33,7 +32,7 @@ pub(crate) fn is_envoy(text: &str) -> bool {
 pub(crate) fn check_envoy(
     sources: &[SourceText],
     leniency: Leniency,
-    last: &ClusterSlots,
+    last: Predecessor<'_>,
     report: &mut ProblemReport,
 ) -> Option<GatewayConfig> {
     let [source] = sources else {
@@ -60,11 +59,10 @@ pub(crate) fn check_envoy(
     let mut whole = EnvoyBootstrap {
         file: source.path.clone(),
         listeners: Vec::new(),
-        tables: Vec::new(),
-        clusters: ClusterDraft::new(last),
+        tables: TablesDraft::new(last.tables),
+        clusters: ClusterDraft::new(last.clusters),
         admin: None,
         filters: Vec::new(),
-        places: Vec::new(),
     };
     let mut reader = EnvoyReader::new(report);
     if is_routes {
@@ -82,12 +80,10 @@ pub(crate) fn check_envoy(
 struct EnvoyBootstrap<'l> {
     file: Shared<str>,
     listeners: Vec<ListenerConfig>,
-    tables: Vec<TableConfig>,
+    tables: TablesDraft<'l>,
     clusters: ClusterDraft<'l>,
     admin: Option<AdminConfig>,
     filters: Vec<FilterConfig>,
-    /// Source positions of the rules of each table.
-    places: Vec<Vec<SourceSpan>>,
 }
 
 impl EnvoyBootstrap<'_> {
@@ -100,7 +96,7 @@ impl EnvoyBootstrap<'_> {
             protocols: Vec::new(),
         };
         let routes = reader.routes(root, &mut frame);
-        self.add(routes, root, reader.report);
+        let table = self.add(routes, root, reader.report);
         if let Some((_, first)) = self.clusters.iter().next() {
             let first = &first.name;
             reader
@@ -108,7 +104,7 @@ impl EnvoyBootstrap<'_> {
                 .warning(root.place, format!("clusters such as `{first}` have no addresses here: requests to them fail with 503"))
                 .hint("write a bootstrap file, which has both: `static_resources: {listeners: [...], clusters: [...]}`");
         }
-        self.listeners.push(default_listener());
+        self.listeners.push(default_listener(table));
     }
 
     fn bootstrap(&mut self, root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>) {
@@ -129,12 +125,11 @@ impl EnvoyBootstrap<'_> {
                 protocols: manager.protocols,
             };
             let mut routes = reader.routes(manager.routes, &mut frame);
-            routes.table.routes.reading.host.keeps_port &= !manager.config.strips_port;
+            routes.table.config.routes.reading.host.keeps_port &= !manager.config.strips_port;
             if manager.is_refused {
                 continue;
             }
-            let table = self.tables.len();
-            self.add(routes, manager.routes, reader.report);
+            let table = self.add(routes, manager.routes, reader.report);
             let filters = if manager.takes_grpc_web { vec![self.grpc_web()] } else { Vec::new() };
             self.listeners.push(ListenerConfig {
                 serve: Serve::Routes(vec![table]),
@@ -161,17 +156,16 @@ impl EnvoyBootstrap<'_> {
         0
     }
 
-    fn add(&mut self, routes: EnvoyRouteTable, node: &YamlNode<'_>, report: &mut ProblemReport) {
-        if routes.table.routes.rules.is_empty() {
+    fn add(&mut self, routes: EnvoyRouteTable, node: &YamlNode<'_>, report: &mut ProblemReport) -> TableId {
+        if routes.table.config.routes.rules.is_empty() {
             report.warning(node.place, "there are no routes").hint("every request gets a 404 response");
         }
-        self.tables.push(routes.table);
-        self.places.push(routes.places);
+        self.tables.add(routes.table)
     }
 
     /// Compiles the tables, so that their problems are reported here.
     fn check(&self, report: &mut ProblemReport) {
-        for (table, places) in self.tables.iter().zip(&self.places) {
+        for (table, places) in self.tables.iter() {
             match Router::build(std::slice::from_ref(&table.routes)) {
                 Ok(router) => {
                     for ranked in router.ordered() {
@@ -180,7 +174,7 @@ impl EnvoyBootstrap<'_> {
                         {
                             report
                                 .warning(
-                                    *place,
+                                    place.rule,
                                     format!("the route `{}` can never win: {dead}", ranked.rule.rule),
                                 )
                                 .hint("`eddy routes` shows the order of all routes");
@@ -190,7 +184,7 @@ impl EnvoyBootstrap<'_> {
                 Err(errors) => {
                     for error in errors {
                         let at = table.routes.rules.iter().position(|rule| rule.origin == error.origin);
-                        let place = at.and_then(|at| places.get(at)).copied().unwrap_or(BEGINNING);
+                        let place = at.and_then(|at| places.get(at)).map_or(BEGINNING, |places| places.rule);
                         report.error(place, error.problem.to_string()).hint(error.hint());
                     }
                 }
@@ -201,7 +195,7 @@ impl EnvoyBootstrap<'_> {
     fn config(self, sources: &[SourceText], root: &YamlNode<'_>) -> GatewayConfig {
         GatewayConfig {
             listeners: self.listeners,
-            tables: self.tables.into_iter().map(Shared::new).collect(),
+            tables: self.tables.finish().0,
             sites: Vec::new(),
             clusters: self.clusters.finish(),
             filters: self.filters,

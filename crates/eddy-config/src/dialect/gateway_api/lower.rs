@@ -17,7 +17,7 @@ use super::reference::References;
 use super::route::{GatewayRoute, RouteRule};
 use super::route_part::{RouteKind, RouteMatch};
 use super::tls::Certificates;
-use crate::check::{ConditionPlaces, Draft, RulePlaces, TableDraft};
+use crate::check::{Draft, RulePlaces, TableDraft};
 use crate::config::{Action, ListenAddress};
 use crate::dialect::kubernetes::{GATEWAY_API, Manifests};
 use crate::problem::ProblemReport;
@@ -176,7 +176,7 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_> {
             _ => address.to_string(),
         };
         let place = place_of(*first, self.gateways);
-        let index = self.draft.table(table);
+        let index = self.draft.tables.add(table);
         match self.tls(listeners) {
             Some(tls) => self.draft.serve_tls(name.into(), address, index, tls, place, self.report),
             None => self.draft.serve(name.into(), address, index, place, self.report),
@@ -295,8 +295,7 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_> {
                 action,
                 ..Rule::new(&name, self.draft.origin(listener.place))
             };
-            let conditions = ConditionPlaces::default();
-            table.push(rule, RulePlaces { rule: listener.place, conditions, rewrite: None });
+            table.push(rule, RulePlaces::of(listener.place));
         }
     }
 }

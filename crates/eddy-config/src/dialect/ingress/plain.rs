@@ -26,7 +26,7 @@ pub(super) fn add_plain(
         maker.ingress(ingress, report);
     }
     let IngressRuleBuilder { table, .. } = maker;
-    let table = draft.table(table);
+    let table = draft.tables.add(table);
     let place = ingresses.first().map_or_else(SourceSpan::default, |ingress| ingress.place);
     for address in &addresses.plain {
         draft.serve(address.to_string().into(), address, table, place, report);

@@ -66,7 +66,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: 
         }
         filters = maker.actions.filters;
         let table = maker.into_table(&servers, draft);
-        let table = draft.table(table);
+        let table = draft.tables.add(table);
         let place = servers.first().map_or_else(SourceSpan::default, |server| server.place);
         let listener = address.to_string().into();
         let own_tls: Vec<_> = servers.iter().map(|server| (server.place, server.tls.as_ref())).collect();
@@ -259,7 +259,7 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
             rule.rank = Some(-1);
             rule.path = PathPattern::Any;
             rule.action = table.action(Action::new(ActionKind::Redirect(to_https())));
-            let places = RulePlaces { rule: server.place, conditions: Default::default(), rewrite: None };
+            let places = RulePlaces::of(server.place);
             redirects.push((rule, places));
         }
         for (rule, places) in redirects.into_iter().chain(rules) {

@@ -17,9 +17,9 @@ use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
 use crate::check::ClusterDraft;
 use crate::config::{
-    AccessLogConfig, AddressBlock, ClusterSlots, ForwardedConfig, GatewayConfig, GatewayLimits, Http2Config,
-    HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget,
-    QuarantineConfig, Serve, SitesAt,
+    AccessLogConfig, AddressBlock, ForwardedConfig, GatewayConfig, GatewayLimits, Http2Config, HttpLimits,
+    HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, Predecessor,
+    QuarantineConfig, Serve, SitesAt, TableSlots,
 };
 use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
@@ -51,10 +51,10 @@ pub(crate) struct NginxServers {
 pub(crate) fn check_nginx(
     sources: &[SourceText],
     leniency: Leniency,
-    last: &ClusterSlots,
+    last: Predecessor<'_>,
     report: &mut ProblemReport,
 ) -> Option<GatewayConfig> {
-    let mut clusters = ClusterDraft::new(last);
+    let mut clusters = ClusterDraft::new(last.clusters);
     let output = NginxOutput { clusters: &mut clusters, sites: 0, table: None, place: SourceSpan::default() };
     let read = read_nginx(sources, 0, output, leniency, report)?;
     Some(config(read, clusters, sources))
@@ -308,7 +308,7 @@ fn config(read: NginxServers, clusters: ClusterDraft<'_>, sources: &[SourceText]
     }
     GatewayConfig {
         listeners,
-        tables: Vec::new(),
+        tables: TableSlots::default(),
         clusters: clusters.finish(),
         filters: Vec::new(),
         admin: None,
