@@ -75,7 +75,7 @@ impl HealthChecks {
 impl Checked {
     fn is_for(&self, config: &HealthConfig, wanted: &ToCheck<'_>) -> bool {
         let is_same_tls = self.tls.is_some() == wanted.tls.is_some()
-            && self.tls.iter().zip(wanted.tls).all(|(one, other)| one.is_same(other));
+            && self.tls.as_ref().zip(wanted.tls).is_none_or(|(one, other)| one.is_same(other));
         self.config == *config
             && self.protocol == wanted.cluster.protocol
             && is_same_tls

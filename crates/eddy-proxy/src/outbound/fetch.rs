@@ -178,13 +178,8 @@ async fn obtain(
 fn failure(fault: &ConversationFault, upstream: &UpstreamChannel) -> FetchFailure {
     use ConversationFault::{Broken, Closed};
     FetchFailure::Failed(match fault {
-        // Without any byte of a response, the request may not have been processed.
         ConversationFault::Unsent(_) | Closed(ResponseProgress::None) | Broken(ResponseProgress::None, _) => {
-            match upstream.broken() {
-                Fault::LinkStale => return FetchFailure::Stale,
-                Fault::LinkLeft => return FetchFailure::Unprocessed,
-                fault => fault.reason(),
-            }
+            return unanswered(upstream);
         }
         Closed(ResponseProgress::Begun) | Broken(ResponseProgress::Begun, _) => "response_cut",
         ConversationFault::InterimFlood => "interim_flood",
@@ -192,4 +187,16 @@ fn failure(fault: &ConversationFault, upstream: &UpstreamChannel) -> FetchFailur
         ConversationFault::Chunk(_) => "response_chunk",
         ConversationFault::BodyTooLong => "response_too_large",
     })
+}
+
+/// Returns the failure of an attempt without any byte of a response.
+fn unanswered(upstream: &UpstreamChannel) -> FetchFailure {
+    let fault = upstream.broken();
+    if fault == Fault::LinkStale {
+        FetchFailure::Stale
+    } else if fault == Fault::LinkLeft {
+        FetchFailure::Unprocessed
+    } else {
+        FetchFailure::Failed(fault.reason())
+    }
 }

@@ -335,11 +335,7 @@ impl WorkerCluster {
 }
 
 fn is_same_tls(one: Option<&ClientTls>, other: Option<&ClientTls>) -> bool {
-    match (one, other) {
-        (None, None) => true,
-        (Some(one), Some(other)) => one.is_same(other),
-        (None, Some(_)) | (Some(_), None) => false,
-    }
+    one.is_some() == other.is_some() && one.zip(other).is_none_or(|(one, other)| one.is_same(other))
 }
 
 /// Era of links that are made under settings that were overtaken before they came into force: none of them is kept.

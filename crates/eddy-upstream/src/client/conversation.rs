@@ -137,9 +137,9 @@ impl<'c, C: RequestChannel> Conversation<'c, C> {
         loop {
             let held = self.input.held();
             let parsed = head.parse_growing(&mut scanner, held, &HeadLimits::default(), request.method);
-            let parsed = parsed.map_err(|fault| match fault {
-                HeadFault::HeadTooLarge => ConversationFault::HeadTooLong,
-                fault => ConversationFault::Head(fault),
+            let parsed = parsed.map_err(|fault| match fault == HeadFault::HeadTooLarge {
+                true => ConversationFault::HeadTooLong,
+                false => ConversationFault::Head(fault),
             });
             let Some(length) = parsed? else {
                 let is_first = interims == 0 && self.input.is_empty();
