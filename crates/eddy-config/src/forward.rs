@@ -131,7 +131,8 @@ impl ProxyProtocolConfig {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::ClusterSlots;
+    use eddy_ids::{Shared, Slots};
+    use eddy_model::ClusterConfig;
 
     fn way(names: &[&str], cluster: ClusterId) -> Forward {
         let names = names.iter().map(|name| match name.strip_prefix("*.") {
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_most_specific_name_wins_whatever_the_order() {
-        let last = ClusterSlots::default();
+        let last = Slots::<ClusterId, Shared<str>, ClusterConfig>::default();
         let mut clusters = last.draft();
         let c = ["0", "1", "2", "3", "4"].map(|name| clusters.reserve(name.into()));
         let mut ways = vec![

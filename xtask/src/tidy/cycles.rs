@@ -175,6 +175,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["value"],
             &["version"],
             &["config"],
+            &["table"],
             &["action", "forward"],
             &["filter"],
             &["access_log", "acme", "address_block", "leniency", "tls", "upgrade"],

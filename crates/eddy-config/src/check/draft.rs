@@ -11,8 +11,8 @@ use eddy_route::normalise::Normaliser;
 use super::acme::Orders;
 use super::cluster_draft::ClusterDraft;
 use super::filter::CheckedFilters;
-use super::listener::ListenerRegistry;
-use super::table::TablesDraft;
+use super::listener_registry::ListenerRegistry;
+use super::table_draft::TablesDraft;
 use crate::config::{
     ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Predecessor, Serve,
 };

@@ -1,6 +1,7 @@
 //! Checks the settings of the gateway as a whole: admin listener, log, limits, quarantine.
 
-use super::listener::{ListenerRegistry, is_loopback};
+use super::listener::is_loopback;
+use super::listener_registry::ListenerRegistry;
 use super::setting::{set_number, set_time};
 use crate::config::{AdminConfig, GatewayLimits, ListenAddress, LogConfig, QuarantineConfig};
 use crate::problem::ProblemReport;

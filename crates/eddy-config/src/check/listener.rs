@@ -1,22 +1,20 @@
 //! Checks listeners: addresses, services, limits and timeouts.
 
-use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
 use eddy_http::{HeadLimits, Http2Limits};
 use eddy_ids::{Shared, TableId};
 
-use super::acme::Orders;
 use super::draft::Draft;
 use super::forward::{check_forward, check_proxy_protocol, check_transport, check_unused};
-use super::names::{NameRegistry, place_text};
+use super::names::NameRegistry;
 use super::setting::{set_number, set_time};
 use super::tls::check_tls;
 use crate::config::{
     ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
 };
-use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::problem::ProblemReport;
 use crate::read::{OneOrMany, Spanned};
 use crate::spec::{ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
 use crate::value::{ConfigName, TransportName};
@@ -30,47 +28,6 @@ pub(crate) fn check_listeners(
     for spec in specs.into_iter().flat_map(|specs| &specs.value) {
         let listener = check_listener(spec, draft, report);
         draft.listeners.extend(listener);
-    }
-}
-
-/// Names and addresses in use, and certificates that are ordered.
-#[derive(Debug)]
-pub(crate) struct ListenerRegistry<'s> {
-    sources: &'s [SourceText],
-    /// Certificates that are ordered.
-    pub(crate) orders: Orders,
-    names: HashMap<Shared<str>, SourceSpan>,
-    addresses: HashMap<ListenAddress, SourceSpan>,
-}
-
-impl<'s> ListenerRegistry<'s> {
-    /// Creates an empty registry.
-    pub(crate) fn new(sources: &'s [SourceText], orders: Orders) -> Self {
-        Self { sources, orders, names: HashMap::new(), addresses: HashMap::new() }
-    }
-
-    /// Registers an address; reports an error if another listener already has it.
-    pub(crate) fn take_address(
-        &mut self,
-        address: &ListenAddress,
-        place: SourceSpan,
-        report: &mut ProblemReport,
-    ) {
-        let is_free = matches!(address, ListenAddress::Tcp(address) | ListenAddress::Udp(address) if address.port() == 0);
-        if is_free {
-            return;
-        }
-        if let Some(first) = self.addresses.insert(address.clone(), place) {
-            let first = place_text(first, place, self.sources);
-            report.error(place, format!("another listener already has the address `{address}`, in {first}"));
-        }
-    }
-
-    fn take_name(&mut self, name: &Shared<str>, place: SourceSpan, report: &mut ProblemReport) {
-        if let Some(first) = self.names.insert(Shared::clone(name), place) {
-            let first = place_text(first, place, self.sources);
-            report.error(place, format!("another listener already has the name `{name}`, in {first}"));
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 use eddy_ids::TableId;
 use eddy_route::{CompiledRule, PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueTest};
 
-use super::table::{RulePlaces, TablePlaces};
+use super::table_draft::{RulePlaces, TablePlaces};
 use crate::config::{ListenerConfig, Serve, TableSlots};
 use crate::problem::{ProblemReport, SourceSpan};
 use crate::table::TableConfig;

@@ -93,7 +93,10 @@ fn nothing_is_sent_in_the_clear_where_authorities_are_missing() {
             ActionKind::Split(shares) => shares.iter().all(
                 |share| matches!(&share.action.kind, ActionKind::Respond(respond) if respond.status == 500),
             ),
-            _ => false,
+            ActionKind::Cluster(_)
+            | ActionKind::Weighted(_)
+            | ActionKind::Redirect(_)
+            | ActionKind::Sites(_) => false,
         };
         assert!(
             checked.config.tables.first().unwrap().actions.iter().any(|action| fails(&action.kind)),

@@ -9,12 +9,12 @@ use eddy_route::nginx::{
 };
 
 use super::constants::{EndKind, KnownText, OpenEnd, VariableValues};
+use super::output::NginxOutput;
 use super::reader::{ClusterKey, NginxReader};
 use super::scope::{BlockSettings, Redirects};
 use super::tree::NginxWord;
 use super::upstream::with_port;
 use super::upstream_group::UpstreamGroup;
-use super::whole::NginxOutput;
 use crate::config::{Action, ActionKind, WeightedCluster};
 use crate::problem::{SourceSpan, shown};
 use crate::read::FromScalar as _;

@@ -10,6 +10,7 @@ use eddy_route::nginx::{Address, LastTry, PlaceKind, Sites};
 use super::block::{EVENTS, HTTP, MAIN};
 use super::constants::Constants;
 use super::include::{includes, is_pattern, matches_pattern, united};
+use super::output::NginxOutput;
 use super::reader::NginxReader;
 use super::scope::BlockSettings;
 use super::server::ServerRead;
@@ -25,18 +26,6 @@ use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use crate::table::SitesConfig;
 use crate::version::version_of;
-
-/// Where the parts of an NGINX configuration go.
-pub(crate) struct NginxOutput<'o, 'l> {
-    /// Clusters that the configuration adds to.
-    pub(crate) clusters: &'o mut ClusterDraft<'l>,
-    /// Index of the NGINX configuration.
-    pub(crate) sites: usize,
-    /// Table that the configuration is read for: its clusters are named `TABLE/NAME`, and no others may have such names.
-    pub(crate) table: Option<&'o Shared<str>>,
-    /// Position of the configuration in the text that names it.
-    pub(crate) place: SourceSpan,
-}
 
 /// Servers of an NGINX configuration, and listeners for them.
 pub(crate) struct NginxServers {

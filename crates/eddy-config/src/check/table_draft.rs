@@ -1,0 +1,105 @@
+//! Route tables under construction.
+
+use eddy_ids::{ActionId, BySlot, Shared, SlotsDraft, TableId};
+use eddy_route::{Dialect, Rule};
+
+use super::condition::ConditionPlaces;
+use super::names::NameRegistry;
+use crate::config::{Action, TableSlots};
+use crate::problem::SourceSpan;
+use crate::read::Spanned;
+use crate::table::TableConfig;
+use crate::value::ConfigName;
+
+/// Tables under construction.
+#[derive(Debug)]
+pub(crate) struct TablesDraft<'l> {
+    slots: SlotsDraft<'l, TableId, Shared<str>, TableConfig>,
+    places: TablePlaces,
+    /// Names of the tables of eddy's own configuration.
+    pub(crate) names: NameRegistry<TableId>,
+}
+
+/// Positions of the rules of each table.
+pub(crate) type TablePlaces = BySlot<TableId, Vec<RulePlaces>>;
+
+impl<'l> TablesDraft<'l> {
+    /// Creates a draft without tables; those with a name of the last configuration get the same identifier.
+    pub(crate) fn new(last: &'l TableSlots) -> Self {
+        let names = NameRegistry::new("route table");
+        Self { slots: last.draft(), places: BySlot::default(), names }
+    }
+
+    /// Declares a table of eddy's own configuration, which [`Self::add`] follows.
+    pub(crate) fn declare(&mut self, name: &Spanned<ConfigName>) -> TableId {
+        let id = self.slots.reserve(Shared::clone(&name.value.0));
+        self.names.define(name, id);
+        id
+    }
+
+    /// Adds a table under its name, with a number behind it if another table has the name.
+    pub(crate) fn add(&mut self, table: TableDraft) -> TableId {
+        let TableDraft { config, places } = table;
+        let own_name = Shared::clone(&config.routes.name);
+        let is_taken =
+            |name: &Shared<str>| self.slots.id_of(name).is_some_and(|id| self.slots.get(id).is_some());
+        let numbered = (2..).map(|number| Shared::from(format!("{own_name}#{number}")));
+        let name = std::iter::once(Shared::clone(&own_name)).chain(numbered).find(|name| !is_taken(name));
+        let name = name.expect("there are more numbers than tables");
+        let id = self.slots.define(name, config).expect("the name is not taken");
+        self.places.insert(id, places);
+        id
+    }
+
+    /// Returns the tables so far, with the positions of their rules.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&TableConfig, &[RulePlaces])> {
+        self.slots.iter().filter_map(|(id, table)| Some((table, self.places.get(id)?.as_slice())))
+    }
+
+    /// Returns the tables, the positions of their rules, and the names of those of eddy's own configuration.
+    pub(crate) fn finish(self) -> (TableSlots, TablePlaces, NameRegistry<TableId>) {
+        (self.slots.finish(), self.places, self.names)
+    }
+}
+
+/// A table under construction.
+#[derive(Debug)]
+pub(crate) struct TableDraft {
+    /// Rules so far, and their actions.
+    pub(crate) config: TableConfig,
+    /// Positions of each rule.
+    pub(crate) places: Vec<RulePlaces>,
+}
+
+impl TableDraft {
+    /// Creates a table without rules.
+    pub(crate) fn new(name: &str, dialect: Dialect) -> Self {
+        Self { config: TableConfig::new(name, dialect), places: Vec::new() }
+    }
+
+    /// Adds an action, for rules of this table.
+    pub(crate) fn action(&mut self, action: Action) -> ActionId {
+        self.config.add(action)
+    }
+
+    /// Adds a rule and its positions.
+    pub(crate) fn push(&mut self, rule: Rule, places: RulePlaces) {
+        self.config.routes.rules.push(rule);
+        self.places.push(places);
+    }
+}
+
+/// Positions of a rule and its parts.
+#[derive(Clone, Debug)]
+pub(crate) struct RulePlaces {
+    pub(crate) rule: SourceSpan,
+    pub(crate) conditions: ConditionPlaces,
+    pub(crate) rewrite: Option<SourceSpan>,
+}
+
+impl RulePlaces {
+    /// Returns the positions of a rule whose parts have none of their own.
+    pub(crate) fn of(rule: SourceSpan) -> Self {
+        Self { rule, conditions: ConditionPlaces::default(), rewrite: None }
+    }
+}
