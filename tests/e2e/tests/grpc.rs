@@ -183,37 +183,63 @@ async fn a_call_ends_with_its_deadline() -> Result<()> {
     gateway.stop().await
 }
 
-/// Servers of gRPC's own library reset a call at its deadline, before eddy's timer has fired.
-#[tokio::test]
-async fn an_endpoint_that_ends_a_call_at_its_deadline_is_not_to_blame() -> Result<()> {
-    let origin = FramedOrigin::with(&[], |heard| {
+/// Starts a gateway before an endpoint that answers each request with `head` and resets its stream.
+async fn before_resets(head: &[(&str, &str)]) -> Result<(FramedOrigin, TestGateway)> {
+    let head = (!head.is_empty()).then(|| framed::block(head));
+    let origin = FramedOrigin::with(&[], move |heard| {
         if !heard.frame.ends() {
             return FrameReply::nothing();
         }
+        let stream = heard.frame.stream;
+        let mut bytes = Vec::new();
+        if let Some(head) = &head {
+            bytes.extend(framed::frame(kind::HEADERS, framed::HEAD, stream, head));
+        }
         // CANCEL
-        FrameReply::bytes(framed::frame(kind::RST_STREAM, 0, heard.frame.stream, &[0, 0, 0, 8]))
+        bytes.extend(framed::frame(kind::RST_STREAM, 0, stream, &[0, 0, 0, 8]));
+        FrameReply::bytes(bytes)
     })
     .await?;
     let tap = TapOrigin::start().await?;
-    let gateway = GatewayConfigBuilder::new()
+    let site = GatewayConfigBuilder::new()
         .without_default_rule()
         .top("access_log: {file: stdout, format: json}")
         .rule("{cluster: framed}")
         .with("FRAMED", origin.address())
-        .another_cluster("framed: {endpoints: [FRAMED], protocol: http2, ejection: {failures: 1}}")
-        .before(&tap)
-        .await?;
-    let failures = "eddy_cluster_failures_total{cluster=\"framed\"}";
+        .another_cluster("framed: {endpoints: [FRAMED], protocol: http2, ejection: {failures: 0}}");
+    let gateway = site.before(&tap).await?;
+    Ok((origin, gateway))
+}
+
+const FAILURES: &str = "eddy_cluster_failures_total{cluster=\"framed\"}";
+
+/// Servers of gRPC's own library reset a call at its deadline, before eddy's timer has fired.
+#[tokio::test]
+async fn an_endpoint_that_ends_a_call_at_its_deadline_is_not_to_blame() -> Result<()> {
+    let (_origin, gateway) = before_resets(&[]).await?;
     for _ in 0..3 {
         let response = gateway.exchange(&call("/x", "Grpc-Timeout: 1m\r\n", b"x")).await?;
         assert_ended(&response, "4", "Gateway Timeout");
     }
     gateway.lines().until("\"reason\":\"exchange_timeout\"", 3).await?;
-    ensure!(gateway.metric(failures).await? == 0.0);
+    ensure!(gateway.metric(FAILURES).await? == 0.0);
     // Long before its deadline, it is.
     let response = gateway.exchange(&call("/x", "Grpc-Timeout: 1M\r\n", b"x")).await?;
     assert_ended(&response, "14", "Bad Gateway");
-    ensure!(gateway.metric(failures).await? == 1.0);
+    ensure!(gateway.metric(FAILURES).await? == 1.0);
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn an_endpoint_that_cuts_a_response_at_the_deadline_is_not_to_blame() -> Result<()> {
+    let head = [(":status", "200"), ("content-type", "application/grpc")];
+    let (_origin, gateway) = before_resets(&head).await?;
+    for (timeout, reason, failures) in [("1m", "exchange_timeout", 0.0), ("1M", "response_cut", 1.0)] {
+        let cut = gateway.exchange(&call("/x", &format!("Grpc-Timeout: {timeout}\r\n"), b"x")).await;
+        ensure!(cut.is_err(), "{cut:?}");
+        gateway.lines().until(&format!("\"reason\":\"{reason}\""), 1).await?;
+        ensure!(gateway.metric(FAILURES).await? == failures, "{timeout}");
+    }
     gateway.stop().await
 }
 
