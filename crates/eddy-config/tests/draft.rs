@@ -44,10 +44,8 @@ fn endpoint(config: &GatewayConfig, listener: &ListenerConfig, path: &str) -> St
 
 /// Returns the address of a cluster's first endpoint.
 fn address(cluster: &ClusterConfig) -> String {
-    match &cluster.endpoints[0].address {
-        EndpointAddress::Socket(address) => address.to_string(),
-        other => panic!("{other:?}"),
-    }
+    let EndpointAddress::Socket(address) = &cluster.endpoints[0].address else { panic!("{cluster:?}") };
+    address.to_string()
 }
 
 const OWN: &str = "listeners: [{address: 127.0.0.1:8080, routes: site}]
@@ -85,7 +83,7 @@ fn a_cluster_name_taken_twice_leaves_later_clusters_as_they_are() {
         "both rules lead to the Service that they name"
     );
     let names: Vec<&str> = config.clusters.values().map(|cluster| &*cluster.name).collect();
-    assert_eq!(names, ["default-web-80", "default-web-80#2", "api.default.svc.cluster.local:80"]);
+    assert_eq!(names, ["default-web-80", "default-web-80#2", "default/api:80"]);
     assert_eq!(address(config.clusters.values().nth(1).unwrap()), "10.0.0.2:80");
 }
 
