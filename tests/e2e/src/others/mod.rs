@@ -1,7 +1,8 @@
 //! Third-party software as published: filters, and programs to compare and communicate with.
 //!
 //! None of their sources are in this tree. A test whose software is not available is skipped, with a notice of
-//! `test_peers`. With `EDDY_REQUIRE_PEERS=1` the test fails instead.
+//! `test_peers`. With `EDDY_REQUIRE_PEERS=1` it fails instead, unless the sources are in a repository rather than
+//! in a package registry.
 
 mod envoy;
 mod grpc;
