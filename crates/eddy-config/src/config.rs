@@ -375,6 +375,19 @@ impl Default for QuarantineConfig {
     }
 }
 
+impl ListenerConfig {
+    /// Returns the table of a rule of this listener's router.
+    ///
+    /// # Panics
+    /// When the router was not built from the tables of this listener.
+    pub fn table_of(&self, rule: &CompiledRule) -> TableId {
+        let Serve::Routes(tables) = &self.serve else {
+            unreachable!("only a listener that serves routes has a router")
+        };
+        *tables.get(rule.table as usize).expect("the router was built from the tables of this listener")
+    }
+}
+
 impl GatewayConfig {
     /// Returns the tables that a listener serves, in order; none unless it serves routes.
     pub fn tables_of(&self, listener: &ListenerConfig) -> Vec<&Shared<TableConfig>> {
@@ -402,8 +415,7 @@ impl GatewayConfig {
     /// # Panics
     /// When the router was not built from the tables of this listener.
     pub fn action_of(&self, listener: &ListenerConfig, rule: &CompiledRule) -> &Shared<Action> {
-        let table = self.tables_of(listener).get(rule.table as usize).copied();
-        table.expect("the router was built from the tables of this listener").action(rule.action)
+        self.tables[listener.table_of(rule)].action(rule.action)
     }
 
     /// Returns the settings of filters in rules.

@@ -7,9 +7,9 @@ use std::time::Duration;
 use eddy_config::{
     ActionKind, Forwarding, GatewayConfig, ListenAddress, ListenerConfig, Serve, SitesAt, TableConfig,
 };
-use eddy_ids::{BySlot, ClusterId, Shared, TableId};
+use eddy_ids::{BySlot, ClusterId, Shared};
 use eddy_model::ClusterConfig;
-use eddy_route::{CompiledRule, Router};
+use eddy_route::Router;
 use eddy_tls::{Challenges, ClientTls, ServerTls};
 
 use crate::error::ProxyError;
@@ -172,14 +172,6 @@ impl ListenerPlan {
     /// Returns the names of the router's rules by index, followed by those of the NGINX places served here.
     pub(crate) fn rule_names(&self) -> &[Shared<str>] {
         &self.rule_names
-    }
-
-    /// Returns the table of a rule of the router.
-    pub(crate) fn table_of(&self, rule: &CompiledRule) -> TableId {
-        let Serve::Routes(tables) = &self.config.serve else {
-            unreachable!("only a listener that serves routes has a router")
-        };
-        *tables.get(rule.table as usize).expect("the router was built from these tables")
     }
 
     /// Returns the index of each NGINX configuration served here, with the index of its first place's name.
