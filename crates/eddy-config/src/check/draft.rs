@@ -16,7 +16,7 @@ use super::table_draft::TablesDraft;
 use crate::config::{
     ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Predecessor, Serve,
 };
-use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::problem::{ProblemReport, SourceSpan, SourceText, origin_of};
 use crate::status::ObjectStatus;
 use crate::table::SitesConfig;
 use crate::tls::ListenerTlsConfig;
@@ -84,8 +84,7 @@ impl<'s> Draft<'s> {
 
     /// Returns the location of a position, as messages about rules name it.
     pub(crate) fn origin(&self, place: SourceSpan) -> SourceLocation {
-        let file = self.sources.get(place.source as usize).map(|source| source.path.clone());
-        SourceLocation { file: file.unwrap_or_default(), line: place.line }
+        origin_of(place, self.sources)
     }
 
     /// Adds a CORS filter that is disabled except under rules that enable it.

@@ -4,12 +4,11 @@ use std::num::NonZeroU32;
 
 use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig};
-use eddy_route::SourceLocation;
 
 use super::cluster_draft::ClusterDraft;
 use crate::config::{ListenAddress, ListenerConfig, Serve};
 use crate::forward::{Forward, Forwarding, ProxyProtocolConfig, SessionEnds};
-use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::problem::{ProblemReport, SourceText, origin_of, place_of};
 use crate::read::{OneOrMany, Spanned};
 use crate::spec::{ForwardSpec, ListenerSpec, ProxyProtocolSpec};
 use crate::value::{Number, TransportName};
@@ -49,9 +48,7 @@ pub(crate) fn check_forward(
             SessionEnds { datagrams_max: count(way.value.datagrams), responses: count(way.value.responses) };
         checked.push(Forward { names, cluster, proxy, ends });
     }
-    let file = sources.get(specs.place.source as usize).map(|source| source.path.clone());
-    let origin = SourceLocation { file: file.unwrap_or_else(|| "".into()), line: specs.place.line };
-    Some(Shared::new(Forwarding { ways: checked, origin }))
+    Some(Shared::new(Forwarding { ways: checked, origin: origin_of(specs.place, sources) }))
 }
 
 /// Reports keys of a target that have no effect for its transport protocol.
@@ -97,15 +94,7 @@ pub(crate) fn check_ends(
         let is_udp = matches!(listener.address, ListenAddress::Udp(_));
         let mut ends = forwarding.ways.iter().filter_map(|way| clusters.get(way.cluster));
         let Some((message, hint)) = ends.find_map(|cluster| misfit(cluster, is_udp)) else { continue };
-        let SourceLocation { file, line } = &forwarding.origin;
-        let source = sources.iter().position(|source| source.path == *file).unwrap_or_default();
-        let place = SourceSpan {
-            source: u32::try_from(source).unwrap_or_default(),
-            line: *line,
-            column: 1,
-            length: 1,
-        };
-        report.error(place, message).hint(hint);
+        report.error(place_of(&forwarding.origin, sources), message).hint(hint);
     }
 }
 

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use eddy_ids::Shared;
 use eddy_route::nginx::{NameForm, Sites};
-use eddy_route::{Dialect, HostPattern, Rule, SourceLocation};
+use eddy_route::{Dialect, HostPattern, Rule};
 
 use crate::check::{Draft, RulePlaces, TableDraft};
 use crate::config::{Action, ActionKind, ListenAddress, ListenerConfig, Serve, SitesAt};
 use crate::dialect::nginx::{NginxOutput, included, is_nginx, read_nginx};
 use crate::leniency::Leniency;
-use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use crate::problem::{ProblemReport, SourceSpan, SourceText, place_of, shown};
 use crate::read::Spanned;
 use crate::value::{DialectName, FilePath};
 
@@ -98,22 +98,11 @@ fn table_of_servers(name: &Shared<str>, program: &Sites, at: SitesAt, sources: &
         }
         let Some(place) = program.places().get(spec.place as usize) else { continue };
         let rule = if is_rest { format!("{name} (other hosts)") } else { place.name.to_string() };
-        let places = RulePlaces::of(place_of(&place.origin, is_rest, sources));
-        table.push(Rule { hosts, action, ..Rule::new(&rule, place.origin.clone()) }, places);
+        // Every file has the rule for all other hosts: without a position it causes no warnings.
+        let written = if is_rest { SourceSpan::default() } else { place_of(&place.origin, sources) };
+        table.push(Rule { hosts, action, ..Rule::new(&rule, place.origin.clone()) }, RulePlaces::of(written));
     }
     table
-}
-
-/// Returns the position of a rule; no position for the rule for all other hosts, which every file has, so that it causes
-/// no warnings.
-fn place_of(origin: &SourceLocation, is_rest: bool, sources: &[SourceText]) -> SourceSpan {
-    let source = sources.iter().position(|source| source.path == origin.file).unwrap_or_default();
-    let source = u32::try_from(source).unwrap_or_default();
-    if is_rest {
-        SourceSpan::default()
-    } else {
-        SourceSpan { source, line: origin.line, column: 1, length: 1 }
-    }
 }
 
 /// Returns the hosts of a server name; none for forms that eddy's host precedence does not cover.

@@ -22,7 +22,7 @@ pub(super) fn check_tables(
         let id = draft.tables.declare(&entry.name);
         let name = &entry.name.value.0;
         let made = entry.value.and_then(|form| check_table((id, name), form, leniency, draft, report));
-        // What is wrong with a table has been reported; listeners may name it.
+        // Errors of the table are reported already; listeners may name it.
         draft.tables.add(made.unwrap_or_else(|| TableDraft::new(name, Dialect::Eddy)));
     }
 }

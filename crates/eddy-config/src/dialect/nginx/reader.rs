@@ -21,7 +21,7 @@ use super::upstream_group::UpstreamGroup;
 use super::value::{parse_size, parse_time};
 use crate::config::Action;
 use crate::leniency::Leniency;
-use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use crate::problem::{ProblemReport, SourceSpan, SourceText, origin_of, shown};
 
 /// Reader of an NGINX configuration.
 pub(super) struct NginxReader<'r, 'l> {
@@ -180,8 +180,7 @@ impl<'r, 'l> NginxReader<'r, 'l> {
 
     /// Returns the file and line of a directive.
     pub(super) fn origin(&self, place: SourceSpan) -> SourceLocation {
-        let file = self.sources.get(place.source as usize).map(|source| Shared::clone(&source.path));
-        SourceLocation { file: file.unwrap_or_else(|| "".into()), line: place.line }
+        origin_of(place, self.sources)
     }
 
     /// Reads a value, possibly with variables.

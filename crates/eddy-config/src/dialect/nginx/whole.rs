@@ -23,7 +23,7 @@ use crate::config::{
     QuarantineConfig, Serve, SitesAt, TableSlots,
 };
 use crate::leniency::Leniency;
-use crate::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use crate::problem::{ProblemReport, SourceSpan, SourceText, place_of, shown};
 use crate::table::SitesConfig;
 use crate::version::version_of;
 
@@ -219,12 +219,11 @@ impl NginxReader<'_, '_> {
             }
         }
         for (origin, name) in wrong {
-            let source =
-                self.sources.iter().position(|source| source.path == origin.file).unwrap_or_default();
-            let source = u32::try_from(source).unwrap_or_default();
-            let place = SourceSpan { source, line: origin.line, column: 1, length: 1 };
             self.report
-                .error(place, format!("there is no location `@{}` in this server", shown(&name)))
+                .error(
+                    place_of(&origin, self.sources),
+                    format!("there is no location `@{}` in this server", shown(&name)),
+                )
                 .hint(format!("add `location @{} {{ ... }}` to the server", shown(&name)));
         }
     }
