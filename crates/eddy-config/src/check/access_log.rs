@@ -53,9 +53,7 @@ fn check_service(
     let (mut interval, mut timeout) = (Duration::from_secs(1), Duration::from_secs(5));
     set_time(&mut interval, spec.interval);
     set_time(&mut timeout, spec.timeout);
-    if let Some(config) = clusters.get(cluster).filter(|config| config.name == name.value.0)
-        && !speaks_http2(config)
-    {
+    if let Some(config) = clusters.get(cluster).filter(|config| !speaks_http2(config)) {
         report
             .error(name.place, format!("gRPC needs HTTP/2, but the cluster `{}` uses HTTP/1.1", config.name))
             .hint("add `protocol: http2` to the cluster");

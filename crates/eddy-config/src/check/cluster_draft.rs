@@ -3,7 +3,7 @@
 use eddy_ids::{ClusterId, DuplicateKey, Shared, SlotsDraft};
 use eddy_model::ClusterConfig;
 
-use super::names::NameRegistry;
+use super::names::{NameRegistry, free_name};
 use crate::config::ClusterSlots;
 use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::Spanned;
@@ -56,6 +56,12 @@ impl<'l> ClusterDraft<'l> {
         let done = self.define(cluster, place);
         self.names.note_use(&name);
         done
+    }
+
+    /// Adds a cluster under its name, with a number behind it if another cluster has the name. It counts as used.
+    pub(crate) fn define_numbered(&mut self, cluster: ClusterConfig, place: SourceSpan) -> ClusterId {
+        let name = free_name(&cluster.name, |name| self.slots.has_value(name));
+        self.define_used(ClusterConfig { name, ..cluster }, place).expect("the name is not taken")
     }
 
     /// Returns the cluster with this name, which then counts as used; reports a name that is not defined.

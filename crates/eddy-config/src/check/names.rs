@@ -80,6 +80,13 @@ impl<I: Copy> NameRegistry<I> {
     }
 }
 
+/// Returns `name`, with a number behind it if it is taken.
+pub(crate) fn free_name(name: &Shared<str>, is_taken: impl Fn(&str) -> bool) -> Shared<str> {
+    let numbered = (2..).map(|number| Shared::from(format!("{name}#{number}")));
+    let mut names = std::iter::once(Shared::clone(name)).chain(numbered);
+    names.find(|name| !is_taken(name)).expect("there are more numbers than names")
+}
+
 /// Formats `place` for a message about `here`: its line, with the file name if the file is another one.
 pub(crate) fn place_text(place: SourceSpan, here: SourceSpan, sources: &[SourceText]) -> String {
     if place.source == here.source {

@@ -4,7 +4,7 @@ use eddy_ids::{ActionId, BySlot, Shared, SlotsDraft, TableId};
 use eddy_route::{Dialect, Rule};
 
 use super::condition::ConditionPlaces;
-use super::names::NameRegistry;
+use super::names::{NameRegistry, free_name};
 use crate::config::{Action, TableSlots};
 use crate::problem::SourceSpan;
 use crate::read::Spanned;
@@ -40,12 +40,7 @@ impl<'l> TablesDraft<'l> {
     /// Adds a table under its name, with a number behind it if another table has the name.
     pub(crate) fn add(&mut self, table: TableDraft) -> TableId {
         let TableDraft { config, places } = table;
-        let own_name = Shared::clone(&config.routes.name);
-        let is_taken =
-            |name: &Shared<str>| self.slots.id_of(name).is_some_and(|id| self.slots.get(id).is_some());
-        let numbered = (2..).map(|number| Shared::from(format!("{own_name}#{number}")));
-        let name = std::iter::once(Shared::clone(&own_name)).chain(numbered).find(|name| !is_taken(name));
-        let name = name.expect("there are more numbers than tables");
+        let name = free_name(&config.routes.name, |name| self.slots.has_value(name));
         let id = self.slots.define(name, config).expect("the name is not taken");
         self.places.insert(id, places);
         id

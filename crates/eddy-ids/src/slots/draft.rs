@@ -113,6 +113,14 @@ impl<I: SlotId, K: Clone + Eq + Hash, T> SlotsDraft<'_, I, K, T> {
         self.by_key.get(key).copied()
     }
 
+    /// Whether a key has a value; one that is only reserved has none.
+    pub fn has_value<Q: ?Sized + Eq + Hash>(&self, key: &Q) -> bool
+    where
+        K: Borrow<Q>,
+    {
+        self.id_of(key).is_some_and(|id| self.get(id).is_some())
+    }
+
     /// Returns the values so far, in the order of definition.
     pub fn iter(&self) -> impl Iterator<Item = (I, &T)> {
         self.order.iter().filter_map(|id| Some((*id, self.get(*id)?)))

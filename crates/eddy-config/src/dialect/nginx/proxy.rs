@@ -305,28 +305,19 @@ impl NginxReader<'_, '_> {
         Some(id)
     }
 
-    /// Adds a cluster, which counts as used, and returns its index.
+    /// Adds a cluster, which counts as used.
     fn add_cluster(&mut self, mut cluster: ClusterConfig) -> ClusterId {
         let NginxOutput { clusters, table, place, .. } = &mut self.output;
-        if let Some(table) = table {
-            cluster.name = format!("{table}/{}", cluster.name).into();
-        }
-        let mut name = Shared::clone(&cluster.name);
-        for number in 2.. {
-            let named = ClusterConfig { name: Shared::clone(&name), ..cluster.clone() };
-            match clusters.define_used(named, *place) {
-                Ok(id) => return id,
-                // A name that eddy's own configuration already uses would lead to that cluster.
-                Err(DuplicateKey(known)) if table.is_some() => {
-                    self.report
-                        .error(*place, format!("the cluster `{name}` already exists"))
-                        .hint("rename the cluster or the table");
-                    return known;
-                }
-                Err(DuplicateKey(_)) => name = format!("{}#{number}", cluster.name).into(),
-            }
-        }
-        unreachable!("there are more numbers than clusters")
+        let Some(table) = table else { return clusters.define_numbered(cluster, *place) };
+        let name: Shared<str> = format!("{table}/{}", cluster.name).into();
+        cluster.name = Shared::clone(&name);
+        clusters.define_used(cluster, *place).unwrap_or_else(|DuplicateKey(known)| {
+            // The name would lead to that cluster.
+            self.report
+                .error(*place, format!("the cluster `{name}` already exists"))
+                .hint("rename the cluster or the table");
+            known
+        })
     }
 
     /// Returns an unnamed group with a single address.
