@@ -25,7 +25,7 @@ pub struct AccessLogConfig {
 /// A gRPC access log service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogServiceConfig {
-    /// Index of the service's cluster.
+    /// Cluster of the service.
     pub cluster: ClusterId,
     /// Name of the log. Default `eddy`.
     pub log_name: Shared<str>,

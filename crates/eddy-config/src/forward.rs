@@ -22,7 +22,7 @@ pub struct Forwarding {
 pub struct Forward {
     /// Server names (SNI) of this target; empty for all connections that no other target names.
     pub names: Vec<HostPattern>,
-    /// Index of the cluster.
+    /// The cluster.
     pub cluster: ClusterId,
     /// Version of the PROXY protocol header that tells the endpoint the client address, if one is sent.
     pub proxy: Option<ProxyVersion>,
