@@ -50,10 +50,13 @@ func fetch(repository string, f File) ([]byte, error) {
 	return text, os.WriteFile(cached, text, 0o644)
 }
 
+// ErrChanged means that a source was fetched and is not the one in the list.
+var ErrChanged = errors.New("another checksum")
+
 func check(text []byte, f File) error {
 	sum := sha256.Sum256(text)
 	if got := hex.EncodeToString(sum[:]); got != f.SHA256 {
-		return fmt.Errorf("%s has the SHA-256 %s, not %s", f.Path, got, f.SHA256)
+		return fmt.Errorf("%w: %s has the SHA-256 %s, not %s", ErrChanged, f.Path, got, f.SHA256)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -52,7 +53,9 @@ func run(arguments []string) error {
 			return fmt.Errorf("filters.json has no filter %q", id)
 		}
 		one := told{ID: id, Tags: filters[at].Tags}
-		if err := b.Add(filters[at]); err != nil {
+		if err := b.Add(filters[at]); errors.Is(err, bundle.ErrChanged) {
+			return fmt.Errorf("the filter %q: %w", id, err)
+		} else if err != nil {
 			one.Missing = err.Error()
 		}
 		one.Package, one.Import = b.Packages[id], b.Paths[id]
