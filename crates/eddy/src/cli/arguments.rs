@@ -161,10 +161,8 @@ pub(super) struct Explain {
 
 #[derive(Debug, Args)]
 pub(super) struct RoutesArgs {
-    /// Files, or directories of *.yaml files. Several are merged: eddy's own, and Kubernetes manifests. An nginx.conf
-    /// (with its includes) or an Envoy configuration must be the only one
-    #[arg(value_name = "CONFIG", required = true)]
-    pub(super) configs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(super) files: ConfigArguments,
 
     #[command(flatten)]
     pub(super) dialect: DialectArguments,

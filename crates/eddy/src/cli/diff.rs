@@ -46,7 +46,7 @@ struct RouteDecision {
 /// # Errors
 /// When the configuration has errors, or there is no such rule.
 pub(super) fn witness(arguments: &RoutesArgs, name: &str) -> Result<(), CommandError> {
-    let config = load(&arguments.configs, arguments.dialect.leniency())?;
+    let config = load(&arguments.files.configs, arguments.dialect.leniency())?;
     let mut reached = Vec::new();
     for listener in &config.listeners {
         let Some(router) = router_of(&config, listener)? else { continue };
@@ -84,7 +84,7 @@ pub(super) fn witness(arguments: &RoutesArgs, name: &str) -> Result<(), CommandE
 pub(super) fn diff(arguments: &RoutesArgs) -> Result<(), CommandError> {
     let (old, new) = (
         load(&arguments.diff, arguments.dialect.leniency())?,
-        load(&arguments.configs, arguments.dialect.leniency())?,
+        load(&arguments.files.configs, arguments.dialect.leniency())?,
     );
     let mut changed = Vec::new();
     let mut asked = 0;

@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &RoutesArgs) -> Result<(), CommandError> {
     if !arguments.diff.is_empty() {
         return diff::diff(arguments);
     }
-    let config = load(&arguments.configs, arguments.dialect.leniency())?;
+    let config = load(&arguments.files.configs, arguments.dialect.leniency())?;
     let mut listeners = Vec::new();
     for listener in &config.listeners {
         let mut shown = ListenerRules {
