@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use eddy_http::{HeadLimits, Http2Limits};
-use eddy_ids::{ClusterId, Shared, Slots, TableId};
+use eddy_ids::{ClusterId, FilterId, Shared, Slots, TableId};
 use eddy_model::{ClusterConfig, ClusterTlsConfig, WrittenPath};
 use eddy_route::normalise::Normaliser;
 use eddy_route::{CompiledRule, RouteError, RouteTable, Router};
@@ -32,11 +32,15 @@ pub type TableSlots = Slots<TableId, Shared<str>, TableConfig>;
 /// Clusters by name.
 pub type ClusterSlots = Slots<ClusterId, Shared<str>, ClusterConfig>;
 
+/// Filters by name.
+pub type FilterSlots = Slots<FilterId, Shared<str>, FilterConfig>;
+
 /// Parts of the configuration before, which the next one keeps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Predecessor<'l> {
     pub(crate) tables: &'l TableSlots,
     pub(crate) clusters: &'l ClusterSlots,
+    pub(crate) filters: &'l FilterSlots,
 }
 
 /// A complete, checked configuration.
@@ -50,8 +54,8 @@ pub struct GatewayConfig {
     pub sites: Vec<Shared<SitesConfig>>,
     /// Clusters, by name.
     pub clusters: ClusterSlots,
-    /// Filters; listeners and actions refer to them by index.
-    pub filters: Vec<FilterConfig>,
+    /// Filters, by name.
+    pub filters: FilterSlots,
     /// ACME authority that certificates are ordered from, if any.
     pub acme: Option<AcmeConfig>,
     /// The admin listener, if any.
@@ -113,8 +117,8 @@ pub struct ListenerConfig {
     pub request_id: Option<Shared<str>>,
     /// Whether access log entries are written for this listener, if an access log is configured.
     pub has_access_log: bool,
-    /// Filters that its exchanges pass, by index, in order.
-    pub filters: Vec<usize>,
+    /// Filters that its exchanges pass, in order.
+    pub filters: Vec<FilterId>,
 }
 
 /// HTTP/2 settings of a listener.
@@ -286,7 +290,7 @@ impl GatewayConfig {
         };
         let mut rules = self.rule_filters();
         self.has_tls()
-            || self.filters.iter().any(|filter| has_file(&filter.kind))
+            || self.filters.values().any(|filter| has_file(&filter.kind))
             || rules.any(|rule| {
                 rule.builtin.as_ref().is_some_and(|builtin| builtin.file().is_some())
                     || rule.lua.as_ref().is_some_and(is_file)
@@ -300,13 +304,13 @@ impl GatewayConfig {
             LuaScriptText::File(path) => Some(path.clone()),
             LuaScriptText::Inline { .. } => None,
         };
-        let of_filter = |filter: &FilterConfig| match &filter.kind {
+        let of_filter = |filter: &Shared<FilterConfig>| match &filter.kind {
             FilterKind::Lua(lua) => of_script(&lua.script),
             FilterKind::Wasm(wasm) => Some(wasm.module.clone()),
             FilterKind::Builtin(_) | FilterKind::Native { .. } | FilterKind::Go { .. } => None,
         };
         let of_rules = self.rule_filters().filter_map(|rule| of_script(rule.lua.as_ref()?));
-        let mut files: Vec<PathBuf> = self.filters.iter().filter_map(of_filter).chain(of_rules).collect();
+        let mut files: Vec<PathBuf> = self.filters.values().filter_map(of_filter).chain(of_rules).collect();
         files.extend(self.included.iter().cloned());
         let tls = self.tls_files().filter(|file| file.text.is_none());
         files.extend(tls.map(|file| file.path.clone()));

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use eddy_builtin::BuiltinConfig;
 use eddy_filter::FilterPolicy;
-use eddy_ids::Shared;
+use eddy_ids::{FilterId, Shared};
 
 /// A filter as configured; the code for its kind turns it into a running filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,8 +143,8 @@ pub enum GoSource {
 /// Override of a filter under a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleFilterConfig {
-    /// Index of the filter.
-    pub filter: usize,
+    /// The filter.
+    pub filter: FilterId,
     /// Whether the filter is disabled; `None` if the rule does not set it.
     pub is_disabled: Option<bool>,
     /// Configuration for the filter under this rule as JSON, if any; never for a built-in filter.

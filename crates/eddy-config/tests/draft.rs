@@ -174,3 +174,43 @@ routes: {{site: [{{match: {{path: /}}, cluster: b}}]}}
     assert_ne!(again.clusters.id_of("c").unwrap(), c, "a cluster that comes back is another one");
     assert!(again.clusters[b].is_same(&first.clusters[b]));
 }
+
+const FILTERED: &str = "listeners: [{address: 127.0.0.1:8080, routes: site, filters: [first, second]}]
+routes: {site: [{match: {path: /}, respond: {status: 200}, filters: {second: {disabled: true}}}]}
+filters: {first: {request_id: {}}, second: {ip_access: {allow: [10.0.0.0/8]}}}
+";
+
+#[test]
+fn a_filter_that_is_added_renumbers_no_other() {
+    let sources = |text: &str| [SourceText::new("eddy.yaml", text)];
+    let before = check(&sources(FILTERED)).unwrap().config;
+    let more = FILTERED.replace("filters: {first", "filters: {added: {request_id: {}}, first");
+    let after = check_after(&sources(&more), Leniency::Strict, &before).unwrap().config;
+    let id = |config: &GatewayConfig, name: &str| config.filters.id_of(name).unwrap();
+    for name in ["first", "second"] {
+        assert_eq!(id(&after, name), id(&before, name));
+        assert!(after.filters[id(&after, name)].is_same(&before.filters[id(&before, name)]), "{name}");
+    }
+    assert_eq!(after.listeners[0].filters, before.listeners[0].filters);
+    assert_eq!(after.rule_filters().next().unwrap().filter, id(&before, "second"));
+    let names: Vec<&str> = after.filters.values().map(|filter| &*filter.name).collect();
+    assert_eq!(names, ["added", "first", "second"]);
+}
+
+#[test]
+fn a_filter_of_a_dialect_never_takes_the_name_of_another() {
+    let own = "listeners: [{address: 127.0.0.1:8080, routes: site, filters: [istio-cors]}]
+routes: {site: [{match: {path: /}, respond: {status: 200}}]}
+filters: {istio-cors: {request_id: {}}}
+";
+    let objects = "{apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {name: gateway}, spec: {servers: [{port: {number: 81, name: http, protocol: HTTP}, hosts: ['*']}]}}
+---
+{apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: {name: api}, spec: {hosts: [a.test], gateways: [gateway], http: [{corsPolicy: {allowOrigins: [{exact: 'https://b.test'}]}, directResponse: {status: 200}}]}}
+";
+    let config = config(&[("eddy.yaml", own), ("objects.yaml", objects)]);
+    let names: Vec<&str> = config.filters.values().map(|filter| &*filter.name).collect();
+    assert_eq!(names, ["istio-cors", "istio-cors#2"]);
+    let [own, istio] = config.listeners.as_slice() else { panic!("{:#?}", config.listeners) };
+    assert_eq!(own.filters, [config.filters.id_of("istio-cors").unwrap()]);
+    assert_eq!(istio.filters, [config.filters.id_of("istio-cors#2").unwrap()]);
+}

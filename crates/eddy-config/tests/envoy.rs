@@ -1080,7 +1080,7 @@ fn a_bootstrap_file_is_read() {
     let action = &config.tables.first().unwrap().actions[0];
     assert_eq!((action.retry.attempts, action.retry.statuses.len()), (3, 100));
     assert_eq!(action.retry.grpc_statuses, [GrpcStatus::Unavailable].into_iter().collect());
-    assert_eq!((&*config.listeners[0].filters, &*config.filters[0].name), (&[0][..], "envoy-grpc-web"));
+    assert_eq!(config.listeners[0].filters, [config.filters.id_of("envoy-grpc-web").unwrap()]);
     assert_eq!(action.timeout, Some(std::time::Duration::from_secs(15)));
     assert!(!action.request_edits.is_empty());
     check(BOOTSTRAP, &["/a -> service"]);

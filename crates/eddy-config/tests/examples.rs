@@ -70,7 +70,7 @@ fn filters() {
             FilterKind::Wasm(wasm) => wasm.module.display().to_string(),
             FilterKind::Lua(lua) => format!("{:?}", lua.script),
         };
-        config.filters.iter().map(|filter| kind(&filter.kind)).collect::<Vec<_>>()
+        config.filters.values().map(|filter| kind(&filter.kind)).collect::<Vec<_>>()
     };
     assert_eq!(kinds("protected"), ["ip_access", "rate_limit", "basic_auth", "body_limit"]);
     assert_eq!(kinds("browser"), ["request_id", "cors", "headers"]);

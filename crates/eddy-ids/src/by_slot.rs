@@ -38,11 +38,22 @@ impl<I: SlotId, V> BySlot<I, V> {
         (entry.generation == id.parts().generation).then_some(&entry.value)
     }
 
+    /// Returns the value of a part, to change it.
+    pub fn get_mut(&mut self, id: I) -> Option<&mut V> {
+        let entry = self.entries.get_mut(id.parts().position())?.as_mut()?;
+        (entry.generation == id.parts().generation).then_some(&mut entry.value)
+    }
+
     /// Removes the value of a part and returns it.
     pub fn remove(&mut self, id: I) -> Option<V> {
         self.get(id)?;
         let entry = self.entries.get_mut(id.parts().position())?.take();
         entry.map(|entry| entry.value)
+    }
+
+    /// Returns all values, in the order of slots.
+    pub fn values(&self) -> impl Iterator<Item = &V> {
+        self.iter().map(|(_, value)| value)
     }
 
     /// Returns all values with their identifiers, in the order of slots.
@@ -51,6 +62,14 @@ impl<I: SlotId, V> BySlot<I, V> {
             let entry = entry.as_ref()?;
             Some((I::from_parts(IdParts { slot, generation: entry.generation }), &entry.value))
         })
+    }
+}
+
+impl<I: SlotId, V> FromIterator<(I, V)> for BySlot<I, V> {
+    fn from_iter<T: IntoIterator<Item = (I, V)>>(values: T) -> Self {
+        let mut by_slot = Self::default();
+        values.into_iter().for_each(|(id, value)| drop(by_slot.insert(id, value)));
+        by_slot
     }
 }
 

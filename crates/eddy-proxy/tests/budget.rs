@@ -12,13 +12,14 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use eddy_config::{FilterConfig, FilterKind};
 use eddy_filter::{
     Filter, FilterEdit, FilterEvent, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, Interest,
     LibraryCall, LibraryKeepAlive, Phase, Verdict,
 };
-use eddy_proxy::{FilterHost, FilterSet, Gateway};
-use place::{NO_ORIGIN, ask, config, connect, listen, start_filtered, start_gateway, start_origin};
+use eddy_proxy::{FilterHost, Gateway};
+use place::{
+    NO_ORIGIN, ask, config, connect, listen, start_filtered, start_gateway, start_origin, use_filters,
+};
 
 /// Counts the allocations of the whole process; origin and clients of these tests do not allocate while they
 /// communicate.
@@ -148,26 +149,16 @@ fn start_chain(origin: SocketAddr, library: Arc<dyn FilterLibrary>, rest: &str) 
     let address = listener.address;
     let mut config = config(address, origin, "", rest);
     let host = FilterHost::new(1, 16, FilterLogLevel::Info);
-    let mut set = FilterSet::default();
-    for index in 0..3 {
-        let name: Arc<str> = format!("f{index}").into();
-        config.filters.push(FilterConfig {
-            name: (&*name).into(),
-            kind: FilterKind::Native { library: "test".into(), filter: (&*name).into() },
-            config: "null".into(),
-            policy: FilterPolicy::default(),
-        });
-        config.listeners[0].filters.push(index);
-        set.filters.push(Arc::new(Filter {
-            id: host.number(&name),
-            name,
-            library: Arc::clone(&library),
-            number: 1,
-            info: FilterInfo { interest: Interest::from_bits(0x7f), keeps_length: false },
-            policy: FilterPolicy::default(),
-            owner: LibraryKeepAlive::default(),
-        }));
-    }
+    let filter = |name: &str| Filter {
+        id: host.number(name),
+        name: name.into(),
+        library: Arc::clone(&library),
+        number: 1,
+        info: FilterInfo { interest: Interest::from_bits(0x7f), keeps_length: false },
+        policy: FilterPolicy::default(),
+        owner: LibraryKeepAlive::default(),
+    };
+    let set = use_filters(&mut config, ["f0", "f1", "f2"].map(filter).into());
     (start_filtered(listener, config, &set, host), address)
 }
 

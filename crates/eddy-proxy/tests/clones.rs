@@ -11,14 +11,14 @@ use std::net::SocketAddr;
 use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 
-use eddy_config::{FilterConfig, FilterKind, GatewayConfig, Mirror, MirrorHost, SourceText, check};
+use eddy_config::{GatewayConfig, Mirror, MirrorHost, SourceText, check};
 use eddy_filter::{
     Filter, FilterEvent, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, Interest, LibraryCall,
     LibraryKeepAlive,
 };
 use eddy_ids::{Shared, shared_clones};
-use eddy_proxy::{FilterHost, FilterSet};
-use place::{ask, connect, listen, start_filtered, start_origin};
+use eddy_proxy::FilterHost;
+use place::{ask, connect, listen, start_filtered, start_origin, use_filters};
 
 /// Requests of a case that are not counted: pools fill, and names are noted for the first time.
 const WARM_UP: usize = 200;
@@ -180,26 +180,18 @@ fn count_clones(
         place::change_action(&mut config, |action| action.mirrors.push(copy));
     }
     let host = FilterHost::new(1, 16, FilterLogLevel::Info);
-    let mut set = FilterSet::default();
-    for index in 0..if library.is_some() { 3 } else { 0 } {
-        let name = format!("f{index}");
-        config.filters.push(FilterConfig {
-            name: name.as_str().into(),
-            kind: FilterKind::Native { library: "test".into(), filter: name.as_str().into() },
-            config: "null".into(),
-            policy: FilterPolicy::default(),
-        });
-        config.listeners[0].filters.push(index);
-        set.filters.push(Arc::new(Filter {
-            id: host.number(&name),
+    let filters = library.iter().flat_map(|library| {
+        ["f0", "f1", "f2"].map(|name| Filter {
+            id: host.number(name),
             name: name.into(),
-            library: Arc::clone(library.as_ref().unwrap()),
+            library: Arc::clone(library),
             number: 1,
             info: FilterInfo { interest: Interest::from_bits(1), keeps_length: true },
             policy: FilterPolicy::default(),
             owner: LibraryKeepAlive::default(),
-        }));
-    }
+        })
+    });
+    let set = use_filters(&mut config, filters.collect());
     let _gateway = start_filtered(listener, config, &set, host);
     let mut client = connect(address);
     let (request, end) = (case.request.as_bytes(), case.end.as_bytes());

@@ -15,15 +15,14 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use eddy_config::{FilterConfig, FilterKind, GatewayConfig, RuleFilterConfig};
+use eddy_config::{GatewayConfig, RuleFilterConfig};
 use eddy_filter::{
     CallBond, EditLog, EndReason, ExchangeView, FailurePolicy, Filter, FilterEdit, FilterEvent, FilterInfo,
     FilterLibrary, FilterLogLevel, FilterOutboundRequest, FilterPolicy, Handle, HostApi, HostError, Interest,
     LibraryCall, LibraryKeepAlive, Phase, Verdict,
 };
-use eddy_ids::Shared;
-use eddy_proxy::{FilterHost, FilterSet, Gateway, Stats};
-use place::{TestListener, connect, listen, start_filtered};
+use eddy_proxy::{FilterHost, Gateway, Stats};
+use place::{TestListener, connect, listen, start_filtered, use_filters};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -124,7 +123,8 @@ struct Setup {
     hooks: Vec<(Interest, Box<HookFn>)>,
     policy: FilterPolicy,
     keeps_length: bool,
-    rules: Vec<RuleFilterConfig>,
+    /// Filters that the rule leaves out, by name.
+    left_out: Vec<&'static str>,
     keys: &'static str,
     rest: &'static str,
 }
@@ -163,28 +163,29 @@ impl Setup {
             events: Mutex::default(),
             on_event: Mutex::default(),
         });
-        let mut set = FilterSet::default();
-        for (index, interest) in interests.into_iter().enumerate() {
-            let name: Shared<str> = format!("f{}", index + 1).into();
-            config.filters.push(FilterConfig {
-                name: Shared::clone(&name),
-                kind: FilterKind::Native { library: "test".into(), filter: Shared::clone(&name) },
-                config: "null".into(),
-                policy: self.policy,
-            });
-            config.listeners[0].filters.push(index);
-            set.filters.push(Arc::new(Filter {
+        let filters = (1..).zip(interests).map(|(number, interest)| {
+            let name = format!("f{number}");
+            Filter {
                 id: host.number(&name),
                 name: name.into(),
                 library: Arc::clone(&library) as Arc<dyn FilterLibrary>,
-                number: index as u64 + 1,
+                number,
                 info: FilterInfo { interest, keeps_length: self.keeps_length },
                 policy: self.policy,
                 owner: LibraryKeepAlive::default(),
-            }));
-        }
+            }
+        });
+        let set = use_filters(&mut config, filters.collect());
         if !config.tables.is_empty() {
-            place::change_action(&mut config, |action| action.filters = self.rules);
+            let rules = self.left_out.into_iter().map(|name| RuleFilterConfig {
+                filter: config.filters.id_of(name).unwrap(),
+                is_disabled: Some(true),
+                config: None,
+                builtin: None,
+                lua: None,
+            });
+            let rules: Vec<_> = rules.collect();
+            place::change_action(&mut config, |action| action.filters = rules);
         }
         let address = listener.address;
         let gateway = start_filtered(listener, config, &set, Arc::clone(&host));
@@ -452,7 +453,7 @@ fn a_rule_can_leave_a_filter_out() {
     let (origin, _seen) = start_origin(&[OK]);
     let place = Setup {
         rest: "routes: {site: [{match: {path: /free/}, cluster: c}, {cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}",
-        rules: vec![RuleFilterConfig { filter: 0, is_disabled: Some(true), config: None, builtin: None, lua: None }],
+        left_out: vec!["f1"],
         ..Setup::default()
     }
     .hook(HEADS, |_, said| said.reply(403, "no"))

@@ -17,14 +17,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use eddy_config::{FilterConfig, FilterKind};
 use eddy_filter::{
     FailurePolicy, Filter, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, Handle, HostApi,
     HostError, Interest, LibraryKeepAlive, Phase, Verdict,
 };
-use eddy_ids::Shared;
-use eddy_proxy::{FilterHost, FilterSet};
-use place::{listen, start_filtered};
+use eddy_proxy::FilterHost;
+use place::{listen, start_filtered, use_filters};
 use play::book::Book;
 use play::client::clients;
 use play::origin::start_origin;
@@ -90,28 +88,20 @@ fn play(workers: usize) -> (Vec<u64>, String) {
         body_bytes_max: 64 * 1024,
         ..FilterPolicy::default()
     };
-    let mut set = FilterSet::default();
-    for (index, library) in CHAIN.iter().enumerate() {
-        let name: Shared<str> = format!("f{index}").into();
-        let on_failure = if index % 2 == 0 { FailurePolicy::Closed } else { FailurePolicy::Open };
-        let policy = FilterPolicy { on_failure, ..policy };
-        config.filters.push(FilterConfig {
-            name: Shared::clone(&name),
-            kind: FilterKind::Native { library: "test".into(), filter: Shared::clone(&name) },
-            config: "null".into(),
-            policy,
-        });
-        config.listeners[0].filters.push(index);
-        set.filters.push(Arc::new(Filter {
+    let filters = (1..).zip(CHAIN).map(|(number, library)| {
+        let name = format!("f{number}");
+        let on_failure = if number % 2 == 1 { FailurePolicy::Closed } else { FailurePolicy::Open };
+        Filter {
             id: host.number(&name),
             name: name.into(),
-            library: Arc::clone(&libraries[*library]) as Arc<dyn FilterLibrary>,
-            number: index as u64 + 1,
+            library: Arc::clone(&libraries[library]) as Arc<dyn FilterLibrary>,
+            number,
             info: FilterInfo { interest: Interest::of(&PHASES), keeps_length: false },
-            policy,
+            policy: FilterPolicy { on_failure, ..policy },
             owner: LibraryKeepAlive::default(),
-        }));
-    }
+        }
+    });
+    let set = use_filters(&mut config, filters.collect());
     let gateway = start_filtered(listener, config, &set, Arc::clone(&host));
     let stats = gateway.stats();
     let metrics = || {

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use eddy_builtin::{BuiltinConfig, CorsConfig};
-use eddy_ids::{ClusterId, DuplicateKey, Shared, TableId};
+use eddy_ids::{ClusterId, DuplicateKey, FilterId, Shared, TableId};
 use eddy_model::ClusterConfig;
 use eddy_route::SourceLocation;
 use eddy_route::normalise::Normaliser;
@@ -37,7 +36,7 @@ pub(crate) struct Draft<'s> {
     /// Clusters.
     pub(crate) clusters: ClusterDraft<'s>,
     /// Filters.
-    pub(crate) filters: CheckedFilters,
+    pub(crate) filters: CheckedFilters<'s>,
     /// Files that tables are read from, and directories that may hold more of them.
     pub(crate) included: Vec<PathBuf>,
     /// Status of the objects, as a Kubernetes cluster would show it.
@@ -54,7 +53,7 @@ impl<'s> Draft<'s> {
             tables: TablesDraft::new(last.tables),
             sites: Vec::new(),
             clusters: ClusterDraft::new(last.clusters),
-            filters: CheckedFilters::new(),
+            filters: CheckedFilters::new(last.filters),
             included: Vec::new(),
             statuses: Vec::new(),
         }
@@ -87,17 +86,6 @@ impl<'s> Draft<'s> {
         origin_of(place, self.sources)
     }
 
-    /// Adds a CORS filter that is disabled except under rules that enable it.
-    pub(crate) fn cors_filter(&mut self) -> usize {
-        self.rule_filter(CORS_FILTER, BuiltinConfig::Cors(CorsConfig::default()))
-    }
-
-    /// Adds a built-in filter that is disabled except under rules that enable it, each with its own configuration.
-    /// Returns the filter's index.
-    pub(crate) fn rule_filter(&mut self, name: &str, builtin: BuiltinConfig) -> usize {
-        self.filters.add_dormant(name, builtin)
-    }
-
     /// Sets the path normalisation of an address, if `table` is the only one that serves it.
     pub(crate) fn normalise(&mut self, address: &ListenAddress, table: TableId, normaliser: Normaliser) {
         let is_alone = |serve: &Serve| matches!(serve, Serve::Routes(tables) if *tables == [table]);
@@ -109,7 +97,7 @@ impl<'s> Draft<'s> {
     }
 
     /// Adds a filter to the chain of an address.
-    pub(crate) fn use_filter(&mut self, address: &ListenAddress, filter: usize) {
+    pub(crate) fn use_filter(&mut self, address: &ListenAddress, filter: FilterId) {
         for listener in self.listeners.iter_mut().filter(|listener| listener.address == *address) {
             if !listener.filters.contains(&filter) {
                 listener.filters.push(filter);
@@ -195,6 +183,3 @@ impl<'s> Draft<'s> {
         });
     }
 }
-
-/// Name of the CORS filter that Gateway API rules enable.
-const CORS_FILTER: &str = "gateway-api-cors";

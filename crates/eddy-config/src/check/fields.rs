@@ -7,27 +7,28 @@
 use std::path::Path;
 
 use eddy_builtin::{BuiltinConfig, MessageFieldsConfig, WantedField};
-use eddy_ids::Shared;
+use eddy_ids::{FilterId, Shared};
 
+use super::filter::FiltersDraft;
 use super::messages::{name_of, wanted};
-use crate::config::{FilterConfig, FilterKind};
+use crate::config::FilterKind;
 use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::{NamedEntry, NamedMap, Spanned};
 use crate::spec::{FilterFieldSpec, FilterFieldsSpec, MessageFieldSpec};
 use crate::value::RecordKey;
 
-/// Indexes of the `message_fields` filters that read messages for a filter.
+/// The `message_fields` filters that read messages for a filter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Readers {
     /// Reads requests; placed before the filter.
-    pub(super) request: Option<usize>,
+    pub(super) request: Option<FilterId>,
     /// Reads responses; placed after the filter.
-    pub(super) response: Option<usize>,
+    pub(super) response: Option<FilterId>,
 }
 
 impl Readers {
     /// Returns those that exist.
-    pub(super) fn all(self) -> impl Iterator<Item = usize> {
+    pub(super) fn all(self) -> impl Iterator<Item = FilterId> {
         self.request.into_iter().chain(self.response)
     }
 }
@@ -83,15 +84,13 @@ fn fields_of(
 
 /// Reports keys that filters of one list give to different fields: one filter would read the value of the other.
 pub(super) fn note_conflicts(
-    list: &[usize],
-    configs: &[FilterConfig],
+    list: &[FilterId],
+    filters: &FiltersDraft<'_>,
     place: SourceSpan,
     report: &mut ProblemReport,
 ) {
-    let reading = |index: &usize| match &configs.get(*index)?.kind {
-        FilterKind::Builtin(BuiltinConfig::MessageFields(config)) => {
-            Some((&configs.get(*index)?.name, config))
-        }
+    let reading = |id: &FilterId| match &filters.get(*id)?.kind {
+        FilterKind::Builtin(BuiltinConfig::MessageFields(config)) => Some((&filters.get(*id)?.name, config)),
         FilterKind::Builtin(_)
         | FilterKind::Native { .. }
         | FilterKind::Go { .. }

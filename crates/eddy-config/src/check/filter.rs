@@ -1,22 +1,23 @@
 //! Checks filters, and the settings of listeners and rules for them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use eddy_builtin::BuiltinConfig;
 use eddy_filter::{CHAIN_FILTERS_MAX, CallLimits, FailurePolicy, FilterPolicy};
-use eddy_ids::{Shared, TableId};
+use eddy_ids::{BySlot, FilterId, Shared, SlotsDraft, TableId};
 
 use super::builtin::{overlay, read_builtin};
 use super::context::Surroundings;
 use super::fields::{FilterMessageFields, Readers, check_fields, note_conflicts};
 use super::json::json_of;
 use super::lua::{check_lua, check_rule_script};
-use super::names::NameRegistry;
+use super::names::{NameRegistry, free_name};
 use super::wasm::{check_wasm, plain_or_json};
 use crate::config::{
-    FilterConfig, FilterKind, GoSource, ListenerConfig, LuaConfig, LuaScriptText, RuleFilterConfig, Serve,
+    FilterConfig, FilterKind, FilterSlots, GoSource, ListenerConfig, LuaConfig, LuaScriptText,
+    RuleFilterConfig, Serve,
 };
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
 use crate::read::{Any, Boxed, NamedMap, Spanned};
@@ -24,16 +25,21 @@ use crate::spec::{FilterSpec, GoSpec, LuaRuleSpec, NativeSpec, RuleFilterSpec};
 use crate::value::ConfigName;
 use crate::yaml::YamlNode;
 
+/// Filters under construction, by name.
+pub(super) type FiltersDraft<'l> = SlotsDraft<'l, FilterId, Shared<str>, FilterConfig>;
+
 /// Checked filters, with the facts that the checks of rules need.
 #[derive(Debug)]
-pub(crate) struct CheckedFilters {
-    pub(crate) names: NameRegistry<usize>,
+pub(crate) struct CheckedFilters<'l> {
+    pub(crate) names: NameRegistry<FilterId>,
     /// Valid filters.
-    pub(crate) configs: Vec<FilterConfig>,
-    /// Declared filters, by index of the name.
-    kinds: Vec<DeclaredFilter>,
+    slots: FiltersDraft<'l>,
+    /// Filters of eddy's own configuration, valid or not.
+    declared: BySlot<FilterId, DeclaredFilter>,
+    /// Filters that other dialects have added, by the name that they use.
+    of_dialects: HashMap<&'static str, FilterId>,
     /// Disabled filters that a rule enables.
-    enabled: HashSet<usize>,
+    enabled: HashSet<FilterId>,
     /// References of rules to filters.
     named: Vec<NamedInRule>,
 }
@@ -65,20 +71,21 @@ struct KnownLua {
 #[derive(Debug)]
 struct NamedInRule {
     table: TableId,
-    filter: usize,
-    place: SourceSpan,
+    name: Spanned<ConfigName>,
+    filter: FilterId,
 }
 
 /// Checks the filters and registers their names.
 pub(crate) fn check_filters(
     specs: Option<Spanned<NamedMap<ConfigName, FilterSpec>>>,
     sources: &[SourceText],
+    filters: &mut CheckedFilters<'_>,
     report: &mut ProblemReport,
-) -> CheckedFilters {
-    let mut filters = CheckedFilters::new();
+) {
     let mut readings = Vec::new();
     for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
-        filters.names.define(&entry.name, filters.kinds.len());
+        let id = filters.slots.reserve(Shared::clone(&entry.name.value.0));
+        filters.names.define(&entry.name, id);
         let place = entry.name.place;
         let spec = entry.value.map(|value| value.value).unwrap_or_default();
         let policy = check_policy(&spec);
@@ -108,22 +115,15 @@ pub(crate) fn check_filters(
         let read = spec.fields.as_ref().and_then(|fields| {
             check_fields(&fields.value.0, (name, &known.folder), policy.body_bytes_max, report)
         });
-        readings
-            .extend(read.map(|read| (filters.kinds.len(), Shared::clone(name), policy.is_disabled, read)));
+        readings.extend(read.map(|read| (id, Shared::clone(name), policy.is_disabled, read)));
         if let Some(kind) = check_kind(&spec, &known, report) {
-            filters.configs.push(FilterConfig {
-                name: entry.name.value.0,
-                kind,
-                config: config.into(),
-                policy,
-            });
+            filters.add(FilterConfig { name: entry.name.value.0, kind, config: config.into(), policy });
         }
-        filters.kinds.push(known);
+        filters.declared.insert(id, known);
     }
-    for (index, name, is_disabled, read) in readings {
-        filters.add_readers(index, &name, is_disabled, read);
+    for (id, name, is_disabled, read) in readings {
+        filters.add_readers(id, &name, is_disabled, read);
     }
-    filters
 }
 
 fn check_policy(spec: &FilterSpec) -> FilterPolicy {
@@ -230,13 +230,14 @@ impl DeclaredFilter {
     }
 }
 
-impl CheckedFilters {
-    /// Creates a set without filters.
-    pub(crate) fn new() -> Self {
+impl<'l> CheckedFilters<'l> {
+    /// Creates a set without filters; those with a name of the last configuration get the same identifier.
+    pub(crate) fn new(last: &'l FilterSlots) -> Self {
         Self {
             names: NameRegistry::new("filter"),
-            configs: Vec::new(),
-            kinds: Vec::new(),
+            slots: last.draft(),
+            declared: BySlot::default(),
+            of_dialects: HashMap::new(),
             enabled: HashSet::new(),
             named: Vec::new(),
         }
@@ -251,9 +252,9 @@ impl CheckedFilters {
     ) -> Vec<RuleFilterConfig> {
         let mut checked = Vec::new();
         for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
-            let index = self.names.resolve(&entry.name, report);
-            let (Some(filter), Some(Spanned { value: spec, .. })) = (index, entry.value) else { continue };
-            let Some(known) = self.kinds.get(filter) else { continue };
+            let named = self.names.resolve(&entry.name, report);
+            let (Some(filter), Some(Spanned { value: spec, .. })) = (named, entry.value) else { continue };
+            let known = self.declared.get(filter).expect("each name is that of a declared filter");
             let is_disabled = spec.disabled.map(|disabled| disabled.value);
             if is_disabled == Some(false) {
                 self.enabled.insert(filter);
@@ -261,7 +262,7 @@ impl CheckedFilters {
             if let (Some(true), Some(config)) = (is_disabled, &spec.config) {
                 report.warning(config.place, "the filter is disabled here, so its `config` has no effect");
             }
-            self.named.push(NamedInRule { table, filter, place: entry.name.place });
+            self.named.push(NamedInRule { table, name: entry.name, filter });
             let mut rule = RuleFilterConfig { filter, is_disabled, config: None, builtin: None, lua: None };
             if let Some(lua) = &spec.lua {
                 rule.lua = known.rule_script(lua, report);
@@ -292,29 +293,55 @@ impl CheckedFilters {
         checked
     }
 
-    /// Adds a built-in filter that is disabled except under rules that enable it; returns its index.
-    pub(crate) fn add_dormant(&mut self, name: &str, builtin: BuiltinConfig) -> usize {
-        self.add_own(name, builtin, FilterPolicy { is_disabled: true, ..FilterPolicy::default() })
+    /// Returns the built-in filter that a dialect needs, which its first use adds.
+    pub(crate) fn builtin(
+        &mut self,
+        name: &'static str,
+        builtin: BuiltinConfig,
+        policy: FilterPolicy,
+    ) -> FilterId {
+        if let Some(known) = self.of_dialects.get(name) {
+            return *known;
+        }
+        let id = self.add_builtin(name, builtin, policy);
+        self.of_dialects.insert(name, id);
+        id
+    }
+
+    /// As [`Self::builtin`], disabled except under rules that enable it, each with its own configuration.
+    pub(crate) fn dormant(&mut self, name: &'static str, builtin: BuiltinConfig) -> FilterId {
+        self.builtin(name, builtin, FilterPolicy { is_disabled: true, ..FilterPolicy::default() })
+    }
+
+    /// Returns the filter that a dialect has added under this name.
+    pub(crate) fn find_builtin(&self, name: &str) -> Option<FilterId> {
+        self.of_dialects.get(name).copied()
     }
 
     /// Adds the filters that read messages for a filter.
-    fn add_readers(&mut self, filter: usize, name: &str, is_disabled: bool, read: FilterMessageFields) {
+    fn add_readers(&mut self, filter: FilterId, name: &str, is_disabled: bool, read: FilterMessageFields) {
         let mut add = |message: &str, config| {
             let name = format!("{name} (fields of {message})");
             let policy = FilterPolicy { is_disabled, ..FilterPolicy::default() };
-            self.add_own(&name, BuiltinConfig::MessageFields(config), policy)
+            self.add_builtin(&name, BuiltinConfig::MessageFields(config), policy)
         };
         let request = read.request.map(|config| add("requests", config));
         let response = read.response.map(|config| add("responses", config));
-        if let Some(known) = self.kinds.get_mut(filter) {
-            known.readers = Readers { request, response };
-        }
+        let known = self.declared.get_mut(filter).expect("the filter was declared");
+        known.readers = Readers { request, response };
     }
 
-    fn add_own(&mut self, name: &str, builtin: BuiltinConfig, policy: FilterPolicy) -> usize {
+    /// Adds a built-in filter.
+    fn add_builtin(&mut self, name: &str, builtin: BuiltinConfig, policy: FilterPolicy) -> FilterId {
         let kind = FilterKind::Builtin(builtin);
-        self.configs.push(FilterConfig { name: name.into(), kind, config: "null".into(), policy });
-        self.configs.len() - 1
+        self.add(FilterConfig { name: name.into(), kind, config: "null".into(), policy })
+    }
+
+    /// Adds a filter under its name, with a number behind it if another filter has the name.
+    fn add(&mut self, filter: FilterConfig) -> FilterId {
+        let name = free_name(&filter.name, |name| self.slots.has_value(name));
+        let filter = FilterConfig { name: Shared::clone(&name), ..filter };
+        self.slots.define(name, filter).expect("the name is not taken")
     }
 
     /// Checks the filter list of a listener.
@@ -322,39 +349,39 @@ impl CheckedFilters {
         &mut self,
         specs: &[Spanned<ConfigName>],
         report: &mut ProblemReport,
-    ) -> Vec<usize> {
-        let mut indexes = Vec::with_capacity(specs.len());
+    ) -> Vec<FilterId> {
+        let mut list = Vec::with_capacity(specs.len());
         for name in specs {
-            let Some(index) = self.names.resolve(name, report) else { continue };
-            if indexes.contains(&index) {
+            let Some(id) = self.names.resolve(name, report) else { continue };
+            if list.contains(&id) {
                 let message = format!("the filter `{}` is already in this list", name.value.0);
                 report
                     .error(name.place, message)
                     .hint("define a second filter with its own name and configuration");
                 continue;
             }
-            let before = indexes.len();
-            let readers = self.kinds.get(index).map(|known| known.readers).unwrap_or_default();
-            for index in readers.request.into_iter().chain([index]).chain(readers.response) {
-                indexes.push(index);
-                note_conflicts(&indexes, &self.configs, name.place, report);
+            let before = list.len();
+            let readers = self.declared.get(id).expect("each name is that of a declared filter").readers;
+            for id in readers.request.into_iter().chain([id]).chain(readers.response) {
+                list.push(id);
+                note_conflicts(&list, &self.slots, name.place, report);
             }
-            if before <= CHAIN_FILTERS_MAX && indexes.len() > CHAIN_FILTERS_MAX {
+            if before <= CHAIN_FILTERS_MAX && list.len() > CHAIN_FILTERS_MAX {
                 let message = format!("a listener has at most {CHAIN_FILTERS_MAX} filters");
                 let problem = report.error(name.place, message);
-                if indexes.len() - before > 1 {
+                if list.len() - before > 1 {
                     problem.hint(
                         "a filter with `fields` counts once more for requests, and once more for responses",
                     );
                 }
             }
         }
-        indexes
+        list
     }
 
     /// Whether there are filters that can send requests of their own: all except built-in ones.
     pub(crate) fn may_send(&self) -> bool {
-        self.configs.iter().any(|config| !matches!(config.kind, FilterKind::Builtin(_)))
+        self.slots.iter().any(|(_, filter)| !matches!(filter.kind, FilterKind::Builtin(_)))
     }
 
     /// Warns about settings of rules for filters that none of their requests pass, and about disabled filters that no
@@ -365,20 +392,25 @@ impl CheckedFilters {
             let mut serving = listeners.iter().filter(serves).peekable();
             // A table without a listener has a warning of its own.
             if serving.peek().is_some() && !serving.any(|listener| listener.filters.contains(&named.filter)) {
-                let name = self.configs.get(named.filter).map_or("", |config| &config.name);
+                let name = &named.name.value.0;
                 report
-                    .warning(named.place, format!("no listener of this table has the filter `{name}`"))
+                    .warning(named.name.place, format!("no listener of this table has the filter `{name}`"))
                     .hint("add it to the `filters` of a listener");
             }
         }
-        let is_passed = |index: usize| listeners.iter().any(|listener| listener.filters.contains(&index));
-        for (index, known) in self.kinds.iter().enumerate() {
-            if known.is_disabled && is_passed(index) && !self.enabled.contains(&index) && has_rules {
+        let is_passed = |id: FilterId| listeners.iter().any(|listener| listener.filters.contains(&id));
+        for (id, known) in self.declared.iter() {
+            if known.is_disabled && is_passed(id) && !self.enabled.contains(&id) && has_rules {
                 report
                     .warning(known.place, "the filter is disabled, and no rule enables it")
                     .hint("under a rule: `filters: {NAME: {disabled: false}}`");
             }
         }
+    }
+
+    /// Returns the filters, and the names of those of eddy's own configuration.
+    pub(crate) fn finish(self) -> (FilterSlots, NameRegistry<FilterId>) {
+        (self.slots.finish(), self.names)
     }
 }
 

@@ -39,7 +39,7 @@ pub(crate) use cluster::check_clusters;
 pub(crate) use cluster_draft::ClusterDraft;
 pub(crate) use condition::ConditionPlaces;
 pub(crate) use draft::Draft;
-pub(crate) use filter::check_filters;
+pub(crate) use filter::{CheckedFilters, check_filters};
 pub(crate) use forward::check_ends;
 pub(crate) use gateway::{check_admin, check_limits, check_log, check_quarantine};
 pub(crate) use listener::check_listeners;

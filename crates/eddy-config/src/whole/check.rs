@@ -8,7 +8,7 @@ use crate::check::{
     Draft, Orders, advise, check_access_log, check_admin, check_clusters, check_ends, check_filters,
     check_limits, check_listeners, check_log, check_quarantine, check_routes, shown_text, unite,
 };
-use crate::config::{ClusterSlots, DRAIN_TIMEOUT, GatewayConfig, Predecessor, TableSlots};
+use crate::config::{ClusterSlots, DRAIN_TIMEOUT, FilterSlots, GatewayConfig, Predecessor, TableSlots};
 use crate::dialect::envoy::check_envoy;
 use crate::dialect::kubernetes::{Objects, read_objects};
 use crate::dialect::nginx::{check_nginx, includes};
@@ -52,12 +52,13 @@ pub fn check(sources: &[SourceText]) -> Result<Checked, Vec<Problem>> {
 /// # Errors
 /// As [`check`].
 pub fn check_with(sources: &[SourceText], leniency: Leniency) -> Result<Checked, Vec<Problem>> {
-    let (tables, clusters) = (TableSlots::default(), ClusterSlots::default());
-    check_beside(sources, leniency, Predecessor { tables: &tables, clusters: &clusters })
+    let (tables, clusters, filters) =
+        (TableSlots::default(), ClusterSlots::default(), FilterSlots::default());
+    check_beside(sources, leniency, Predecessor { tables: &tables, clusters: &clusters, filters: &filters })
 }
 
-/// Checks the configuration in `sources`, like [`check_with`], as the successor of `last`: route tables and
-/// clusters keep their identifiers by name, and one that has not changed is the same object in both.
+/// Checks the configuration in `sources`, like [`check_with`], as the successor of `last`: route tables,
+/// clusters and filters keep their identifiers by name, and one that has not changed is the same object in both.
 ///
 /// # Errors
 /// As [`check`].
@@ -66,7 +67,8 @@ pub fn check_after(
     leniency: Leniency,
     last: &GatewayConfig,
 ) -> Result<Checked, Vec<Problem>> {
-    check_beside(sources, leniency, Predecessor { tables: &last.tables, clusters: &last.clusters })
+    let GatewayConfig { tables, clusters, filters, .. } = last;
+    check_beside(sources, leniency, Predecessor { tables, clusters, filters })
 }
 
 fn check_beside(
@@ -194,7 +196,7 @@ fn check_spec(
     let ParsedSources { spec, objects, shown } = read;
     let mut draft = Draft::new(sources, Orders::new(spec.acme.as_ref(), sources, report), last);
     check_clusters(spec.clusters, spec.zone, &mut draft, report);
-    draft.filters = check_filters(spec.filters, sources, report);
+    check_filters(spec.filters, sources, &mut draft.filters, report);
     check_tables(spec.routes, leniency, &mut draft, report);
     check_listeners(spec.listeners.as_ref(), &mut draft, report);
     if let Some(objects) = &objects {
@@ -225,15 +227,16 @@ fn check_spec(
         advise(clusters.names(), report);
     }
     advise(&table_names, report);
-    advise(&filters.names, report);
     let has_rules = tables.values().any(|table| !table.routes.rules.is_empty());
     filters.advise(&listeners, has_rules, report);
+    let (filters, filter_names) = filters.finish();
+    advise(&filter_names, report);
     Some((
         GatewayConfig {
             listeners,
             tables,
             clusters: clusters.finish(),
-            filters: filters.configs,
+            filters,
             acme,
             admin,
             access_log,

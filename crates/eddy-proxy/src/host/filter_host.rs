@@ -94,8 +94,7 @@ impl FilterHost {
     /// Records the libraries that run these filters, so that results of their requests are delivered as long as the
     /// library is in use.
     pub(crate) fn know(&self, filters: &FilterSet) {
-        let of_rules = filters.rules.values().map(|rule| &rule.filter);
-        for filter in filters.filters.iter().chain(of_rules) {
+        for filter in filters.all() {
             if let Some(writer) = self.writer(filter.id) {
                 let library = Some(Arc::downgrade(&filter.library));
                 *writer.library.write().unwrap_or_else(PoisonError::into_inner) = library;

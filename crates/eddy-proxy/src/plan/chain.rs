@@ -5,16 +5,16 @@ use std::sync::Arc;
 
 use eddy_config::{GatewayConfig, ListenerConfig, RuleFilterConfig, Serve};
 use eddy_filter::{ChainStep, HttpFilterChain, LibraryKeepAlive};
-use eddy_ids::{ActionId, Shared, TableId};
+use eddy_ids::{ActionId, FilterId, Shared, TableId};
 
 use crate::error::BadChain;
 use crate::plan::filter_set::{FilterSet, RuleFilterKey};
 
-/// A chain, and the configuration index of the filter of each step.
+/// A chain, and the filter of each step.
 #[derive(Debug)]
 pub(crate) struct FilterChain {
     pub(crate) chain: HttpFilterChain,
-    pub(crate) indices: Vec<usize>,
+    pub(crate) filters: Vec<FilterId>,
 }
 
 /// Filter chains of one listener.
@@ -71,12 +71,11 @@ fn build(
     own: Option<((TableId, ActionId), &[RuleFilterConfig])>,
 ) -> Result<FilterChain, BadChain> {
     let mut steps = Vec::new();
-    for index in &listener.filters {
-        let Some(filter) = set.filters.get(*index) else { return Err(BadChain::Missing) };
-        let rule = own.and_then(|(_, rules)| rules.iter().find(|rule| rule.filter == *index));
+    for id in &listener.filters {
+        let Some(filter) = set.filters.get(*id) else { return Err(BadChain::Missing) };
+        let rule = own.and_then(|(_, rules)| rules.iter().find(|rule| rule.filter == *id));
         let is_disabled = rule.and_then(|rule| rule.is_disabled).unwrap_or(filter.policy.is_disabled);
-        let own =
-            own.and_then(|((table, action), _)| set.rule(RuleFilterKey { table, action, filter: *index }));
+        let own = own.and_then(|((table, action), _)| set.rule(RuleFilterKey { table, action, filter: *id }));
         steps.push(ChainStep {
             filter: Arc::clone(own.map_or(filter, |own| &own.filter)),
             is_disabled,
@@ -84,5 +83,5 @@ fn build(
             owner: own.map_or_else(LibraryKeepAlive::default, |own| own.owner.clone()),
         });
     }
-    Ok(FilterChain { chain: HttpFilterChain::new(steps)?, indices: listener.filters.clone() })
+    Ok(FilterChain { chain: HttpFilterChain::new(steps)?, filters: listener.filters.clone() })
 }

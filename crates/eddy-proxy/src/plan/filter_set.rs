@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eddy_filter::{Filter, LibraryKeepAlive};
-use eddy_ids::{ActionId, TableId};
+use eddy_ids::{ActionId, BySlot, FilterId, TableId};
 
-/// Filters of a configuration by index, and their settings in rules.
+/// Filters of a configuration, and their settings in rules.
 #[derive(Clone, Debug, Default)]
 pub struct FilterSet {
-    /// Filters by index, as in the configuration.
-    pub filters: Vec<Arc<Filter>>,
+    /// All filters of the configuration.
+    pub filters: BySlot<FilterId, Arc<Filter>>,
     /// Settings in rules, for rules that do more than disable a filter.
     pub rules: BTreeMap<RuleFilterKey, RuleFilter>,
 }
@@ -22,8 +22,8 @@ pub struct RuleFilterKey {
     pub table: TableId,
     /// Action of the rule.
     pub action: ActionId,
-    /// Index of the filter in the configuration.
-    pub filter: usize,
+    /// The filter.
+    pub filter: FilterId,
 }
 
 /// Filter as configured in one rule.
@@ -38,6 +38,11 @@ pub struct RuleFilter {
 }
 
 impl FilterSet {
+    /// Returns all filters, and those that were created for rules.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Filter>> {
+        self.filters.values().chain(self.rules.values().map(|rule| &rule.filter))
+    }
+
     /// Returns the settings of a filter in a rule, if the rule does more than disable the filter.
     pub fn rule(&self, key: RuleFilterKey) -> Option<&RuleFilter> {
         self.rules.get(&key)

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_config::{Action, ActionKind, SitesAt};
-use eddy_ids::{BySlot, ClusterId, Shared, TableId};
+use eddy_ids::{BySlot, ClusterId, FilterId, Shared, TableId};
 use eddy_upstream::Rng;
 use tokio::sync::Notify;
 
@@ -209,9 +209,10 @@ impl Source {
 
 impl ListenerResolution {
     fn begin(plan: &Shared<ListenerPlan>, index: usize, source: &Source) -> Self {
-        let series = |filter: &usize| Arc::clone(&source.share.series.filters[*filter]);
+        let known = &source.share.series.filters;
+        let series = |id: &FilterId| Arc::clone(known.get(*id).expect("each filter has its series"));
         let chains = plan.chains.all().iter().map(|chain| {
-            let series = chain.indices.iter().map(series).collect();
+            let series = chain.filters.iter().map(series).collect();
             Rc::new(WorkerChain { chain: chain.clone(), series })
         });
         Self {

@@ -104,13 +104,13 @@ impl Stats {
             }
             all.iter_mut().for_each(|plan| plan.in_use.push(in_use.clone()));
         }
-        for filter in &plan.config.filters {
+        for (id, filter) in plan.config.filters.iter() {
             let series = labelled
                 .filters
                 .entry(Shared::clone(&filter.name))
                 .or_insert_with(|| old.filters.get(&filter.name).cloned().unwrap_or_else(|| one_each(count)));
             for (plan, series) in all.iter_mut().zip(series) {
-                plan.filters.push(Arc::clone(series));
+                plan.filters.insert(id, Arc::clone(series));
             }
         }
         all

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use eddy_filter::Phase;
 use eddy_http::{ABUSE_LABELS, GRPC_END_LABELS, GrpcEnd, Http2Fault};
+use eddy_ids::{BySlot, FilterId};
 use eddy_io::{HandshakeFault, HandshakeFaultKind, Millis, WorkerTime};
 use eddy_upstream::InUse;
 
@@ -389,7 +390,7 @@ pub struct PlanSeries {
     /// Indexed by cluster: usage by all workers, when the cluster has limits.
     pub in_use: Vec<Option<Arc<InUse>>>,
     /// Indexed by filter, as in the configuration.
-    pub filters: Vec<Arc<FilterSeries>>,
+    pub filters: BySlot<FilterId, Arc<FilterSeries>>,
 }
 
 impl ListenerSeries {

@@ -8,8 +8,11 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use eddy_config::{Action, GatewayConfig, ListenAddress, SourceText, check};
-use eddy_filter::FilterLogLevel;
+use eddy_config::{
+    Action, FilterConfig, FilterKind, FilterSlots, GatewayConfig, ListenAddress, SourceText, check,
+};
+use eddy_filter::{Filter, FilterLogLevel};
+use eddy_ids::Shared;
 use eddy_io::{PortSharing, SharedPage, listen_tcp};
 use eddy_proxy::{FilterHost, FilterSet, Gateway, Ready, Sockets};
 
@@ -85,6 +88,23 @@ pub(crate) fn config(address: SocketAddr, origin: SocketAddr, keys: &str, rest: 
 pub(crate) fn start_with(listener: TestListener, config: GatewayConfig) -> Gateway {
     let host = FilterHost::new(1, 1, FilterLogLevel::Info);
     start_filtered(listener, config, &FilterSet::default(), host)
+}
+
+/// Gives a configuration and its first listener these filters.
+pub(crate) fn use_filters(config: &mut GatewayConfig, filters: Vec<Filter>) -> FilterSet {
+    let none = FilterSlots::default();
+    let (mut draft, mut set) = (none.draft(), FilterSet::default());
+    for filter in filters {
+        let name: Shared<str> = (&*filter.name).into();
+        let kind = FilterKind::Native { library: "test".into(), filter: name.clone() };
+        let policy = filter.policy;
+        let made = FilterConfig { name: name.clone(), kind, config: "null".into(), policy };
+        let id = draft.define(name, made).unwrap();
+        config.listeners[0].filters.push(id);
+        set.filters.insert(id, Arc::new(filter));
+    }
+    config.filters = draft.finish();
+    set
 }
 
 /// Starts a gateway with filters.

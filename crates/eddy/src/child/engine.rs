@@ -11,7 +11,7 @@ use eddy_acme::{AcmeSettings, Agent};
 use eddy_config::{FilterConfig, GatewayConfig, Problem, version_of};
 use eddy_filter::{FilterLogLevel, HostApi};
 use eddy_guest::ReclaimQueue;
-use eddy_ids::Shared;
+use eddy_ids::{FilterId, Shared};
 use eddy_io::{SharedPage, WORKERS_MAX};
 use eddy_proxy::{FilterHost, FilterSet, Gateway, Ready};
 use eddy_source::{FileSource, Rejected};
@@ -191,15 +191,11 @@ impl ConfigEngine {
             self.tell(&ToParent::Filters { names: some.to_vec() }, None);
         }
         let config = &loaded.config;
-        let about = |(index, filter): (usize, &FilterConfig)| {
+        let about = |(id, filter): (FilterId, &Shared<FilterConfig>)| {
             let folder = loaded.folders.get(&filter.name).cloned();
-            Some(FilterAbout {
-                name: filter.name.to_string(),
-                version: version(config, index, filter)?,
-                folder,
-            })
+            Some(FilterAbout { name: filter.name.to_string(), version: version(config, id, filter)?, folder })
         };
-        let about: Vec<FilterAbout> = config.filters.iter().enumerate().filter_map(about).collect();
+        let about: Vec<FilterAbout> = config.filters.iter().filter_map(about).collect();
         for some in about.chunks(FILTERS_PER_MESSAGE) {
             self.tell(&ToParent::FiltersMade { filters: some.to_vec() }, None);
         }
@@ -529,7 +525,7 @@ impl RunningConfigEngine {
 
 /// Returns the filters of a configuration that are quarantined.
 fn quarantined_in(config: &GatewayConfig, maker: &FilterMaker) -> Vec<Quarantined> {
-    held(config, &maker.quarantined).into_iter().map(|(_, held)| held.clone()).collect()
+    held(config, &maker.quarantined).values().map(|held| (*held).clone()).collect()
 }
 
 /// Returns the number of workers for `config`: as configured, or one per core that this process may use.

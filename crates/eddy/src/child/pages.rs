@@ -87,7 +87,7 @@ impl GatewayPages {
         let now_ms = monotonic_ms();
         let quarantined = |name: &str| {
             let held = force.quarantined.iter().find(|held| held.name == name)?;
-            let filter = force.config.filters.iter().find(|filter| *filter.name == *held.name)?;
+            let filter = &force.config.filters[force.config.filters.id_of(name)?];
             let effect = match filter.policy.on_failure {
                 FailurePolicy::Closed => "requests are refused",
                 FailurePolicy::Open => "the filter is skipped",

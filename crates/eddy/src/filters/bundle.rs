@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use eddy_config::{FilterConfig, FilterKind, GatewayConfig, GoSource, Problem, SourceText};
-use eddy_ids::Shared;
+use eddy_ids::{FilterId, Shared};
 
 use super::problem::FilterProblem;
 use super::registered::registered_name;
@@ -13,7 +13,7 @@ use crate::bundle::{Bundle, BundleFailure, BundleManifest, Cache, GoBuildTarget,
 /// Returns the folders of all Go packages of a configuration. They share a library, because a process has room for one
 /// Go runtime.
 fn packages(config: &GatewayConfig) -> BTreeSet<&Path> {
-    let packages = config.filters.iter().filter_map(|filter| match &filter.kind {
+    let packages = config.filters.values().filter_map(|filter| match &filter.kind {
         FilterKind::Go { source: GoSource::Package(path), .. } => Some(Path::new(path)),
         FilterKind::Go { .. }
         | FilterKind::Builtin(_)
@@ -26,7 +26,7 @@ fn packages(config: &GatewayConfig) -> BTreeSet<&Path> {
 
 /// Returns the folders of the filters that are Go packages.
 pub(crate) fn folders_of(config: &GatewayConfig) -> BTreeMap<Shared<str>, PathBuf> {
-    let folder = |filter: &FilterConfig| match &filter.kind {
+    let folder = |filter: &Shared<FilterConfig>| match &filter.kind {
         FilterKind::Go { source: GoSource::Package(path), .. } => {
             Some((Shared::clone(&filter.name), path.canonicalize().ok()?))
         }
@@ -36,7 +36,7 @@ pub(crate) fn folders_of(config: &GatewayConfig) -> BTreeMap<Shared<str>, PathBu
         | FilterKind::Lua(_)
         | FilterKind::Wasm(_) => None,
     };
-    config.filters.iter().filter_map(folder).collect()
+    config.filters.values().filter_map(folder).collect()
 }
 
 /// Links the Go packages of a configuration into a library, or finds the one linked before, and replaces the packages
@@ -64,12 +64,14 @@ pub(crate) fn link_packages(
 
 /// Replaces the packages in a configuration by this library.
 pub(crate) fn name_library(config: &mut GatewayConfig, library: &Path) {
-    for filter in &mut config.filters {
-        if let FilterKind::Go { source, .. } = &mut filter.kind
-            && let GoSource::Package(package) = source
-        {
-            *source = GoSource::Linked { library: library.to_owned(), package: package.clone() };
-        }
+    let ids: Vec<FilterId> = config.filters.iter().map(|(id, _)| id).collect();
+    for id in ids {
+        let FilterKind::Go { source: GoSource::Package(package), filter } = &config.filters[id].kind else {
+            continue;
+        };
+        let source = GoSource::Linked { library: library.to_owned(), package: package.clone() };
+        let kind = FilterKind::Go { source, filter: filter.clone() };
+        config.filters.update(id, |filter| filter.kind = kind);
     }
 }
 
@@ -81,7 +83,7 @@ pub(crate) fn problems_of(
     sources: &mut Vec<SourceText>,
 ) -> Vec<Problem> {
     let is_package = |kind: &FilterKind| matches!(kind, FilterKind::Go { source: GoSource::Package(_), .. });
-    let filter = config.filters.iter().find(|filter| is_package(&filter.kind));
+    let filter = config.filters.values().find(|filter| is_package(&filter.kind));
     let name = filter.map(|filter| &*filter.name).unwrap_or_default();
     match failure {
         BundleFailure::Code { problems, sources: files } => {

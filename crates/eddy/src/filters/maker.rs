@@ -10,7 +10,7 @@ use eddy_config::{
 };
 use eddy_filter::{Filter, HostApi, LibraryKeepAlive};
 use eddy_guest::{Guest, MadeFilter, NativeLibrary, ReclaimQueue};
-use eddy_ids::ActionId;
+use eddy_ids::{ActionId, BySlot};
 use eddy_proxy::{FilterSet, RuleFilter, RuleFilterKey};
 
 use super::bundle::{library_of, name_in};
@@ -81,18 +81,19 @@ impl FilterMaker {
     /// Every filter that cannot be created.
     pub(crate) fn make(&self, config: &GatewayConfig) -> Result<FilterSet, Vec<FilterProblem>> {
         let (mut problems, mut scripts) = (Vec::new(), Scripts::default());
-        let mut made = Vec::with_capacity(config.filters.len());
+        let mut made = BySlot::default();
         let mut modules = Modules::new(self.is_trial);
-        let held: BTreeSet<usize> =
-            held(config, &self.quarantined).into_iter().map(|(index, _)| index).collect();
-        for (index, filter) in config.filters.iter().enumerate() {
-            if held.contains(&index) {
-                made.push(PreparedFilter::Quarantined(stand_in(filter, (self.number)(&filter.name))));
+        let held = held(config, &self.quarantined);
+        for (id, filter) in config.filters.iter() {
+            if held.get(id).is_some() {
+                made.insert(id, PreparedFilter::Quarantined(stand_in(filter, (self.number)(&filter.name))));
                 continue;
             }
             (self.observe)(&filter.name);
             match self.make_one(filter, &mut scripts, &mut modules) {
-                Ok(one) => made.push(one),
+                Ok(one) => {
+                    made.insert(id, one);
+                }
                 Err(problem) => problems.push(problem),
             }
         }
@@ -101,16 +102,14 @@ impl FilterMaker {
         }
         let mut rules = BTreeMap::new();
         for (key, rule) in rules_of(config) {
-            let (Some(of), Some(one)) = (config.filters.get(rule.filter), made.get(rule.filter)) else {
-                continue;
-            };
-            match self.make_rule(rule, of, one, &mut scripts) {
+            let one = made.get(rule.filter).expect("all filters were created");
+            match self.make_rule(rule, &config.filters[rule.filter], one, &mut scripts) {
                 Ok(made) => rules.extend(made.map(|made| (key, made))),
                 Err(problem) => problems.push(problem),
             }
         }
         if problems.is_empty() {
-            let filters = made.iter().map(|one| Arc::clone(one.filter())).collect();
+            let filters = made.iter().map(|(id, one)| (id, Arc::clone(one.filter()))).collect();
             Ok(FilterSet { filters, rules })
         } else {
             Err(problems)
@@ -281,7 +280,7 @@ pub(crate) fn needs_new_process(config: &GatewayConfig) -> bool {
 pub(super) fn libraries(config: &GatewayConfig) -> BTreeSet<PathBuf> {
     config
         .filters
-        .iter()
+        .values()
         .filter_map(|filter| match &filter.kind {
             FilterKind::Builtin(_) | FilterKind::Lua(_) | FilterKind::Wasm(_) => None,
             FilterKind::Native { library, .. } => Some(library.clone()),

@@ -14,9 +14,8 @@ pub(crate) struct FilterNames {
 impl FilterNames {
     /// Adds the filters of a set and returns their numbers and names.
     pub(crate) fn add(&self, set: &FilterSet) -> Vec<(u32, String)> {
-        let of_rules = set.rules.values().map(|rule| &rule.filter);
         let all: BTreeMap<u32, String> =
-            set.filters.iter().chain(of_rules).map(|filter| (filter.id, filter.name.to_string())).collect();
+            set.all().map(|filter| (filter.id, filter.name.to_string())).collect();
         let mut names = self.names.lock().unwrap_or_else(PoisonError::into_inner);
         names.extend(all.clone());
         // The lowest numbers belong to plans that are long gone.

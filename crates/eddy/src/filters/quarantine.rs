@@ -9,26 +9,27 @@ use eddy_filter::{
     ExchangeView, FailurePolicy, Filter, FilterEdit, FilterInfo, Interest, LibraryKeepAlive, Phase, Verdict,
 };
 use eddy_guest::FileIdentity;
+use eddy_ids::{BySlot, FilterId, Shared};
 
 use super::bundle::library_of;
 use crate::bundle::{BundleManifest, hashed};
 use crate::control::Quarantined;
 
-/// Returns the quarantined filters of a configuration, by index.
+/// Returns the quarantined filters of a configuration.
 pub(crate) fn held<'q>(
     config: &GatewayConfig,
     quarantined: &'q [Quarantined],
-) -> Vec<(usize, &'q Quarantined)> {
-    let find = |index: usize, filter: &FilterConfig| {
+) -> BySlot<FilterId, &'q Quarantined> {
+    let find = |(id, filter): (FilterId, &Shared<FilterConfig>)| {
         let held = quarantined.iter().find(|held| *held.name == *filter.name)?;
-        (version(config, index, filter).as_deref() == Some(&*held.version)).then_some((index, held))
+        (version(config, id, filter).as_deref() == Some(&*held.version)).then_some((id, held))
     };
-    config.filters.iter().enumerate().filter_map(|(index, filter)| find(index, filter)).collect()
+    config.filters.iter().filter_map(find).collect()
 }
 
 /// Returns a hash of a filter's configuration, of rules for it, and of its library; `None` for a built-in filter, which
 /// is never quarantined.
-pub(crate) fn version(config: &GatewayConfig, index: usize, filter: &FilterConfig) -> Option<String> {
+pub(crate) fn version(config: &GatewayConfig, id: FilterId, filter: &FilterConfig) -> Option<String> {
     let library = match &filter.kind {
         FilterKind::Builtin(_) => return None,
         FilterKind::Native { library, .. } => library_version(library),
@@ -39,7 +40,7 @@ pub(crate) fn version(config: &GatewayConfig, index: usize, filter: &FilterConfi
         },
         FilterKind::Go { source, .. } => library_version(&library_of(source).ok()?),
     };
-    let rules = config.rule_filters().filter(|rule| rule.filter == index);
+    let rules = config.rule_filters().filter(|rule| rule.filter == id);
     let rules: Vec<_> = rules.map(|rule| &rule.config).collect();
     Some(hashed([format!("{filter:?} {rules:?} {library}").as_bytes()].into_iter()))
 }

@@ -11,10 +11,10 @@ use super::reader::EnvoyReader;
 use super::routes::EnvoyRouteTable;
 use super::scope::RouteConfigContext;
 use super::shape;
-use crate::check::{ClusterDraft, TablesDraft, shown_text};
+use crate::check::{CheckedFilters, ClusterDraft, TablesDraft, shown_text};
 use crate::config::{
-    AdminConfig, FilterConfig, FilterKind, GatewayConfig, GatewayLimits, ListenerConfig, LogConfig,
-    LogFormat, Predecessor, QuarantineConfig, Serve,
+    AdminConfig, GatewayConfig, GatewayLimits, ListenerConfig, LogConfig, LogFormat, Predecessor,
+    QuarantineConfig, Serve,
 };
 use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText};
@@ -62,7 +62,7 @@ pub(crate) fn check_envoy(
         tables: TablesDraft::new(last.tables),
         clusters: ClusterDraft::new(last.clusters),
         admin: None,
-        filters: Vec::new(),
+        filters: CheckedFilters::new(last.filters),
     };
     let mut reader = EnvoyReader::new(report);
     if is_routes {
@@ -83,7 +83,7 @@ struct EnvoyBootstrap<'l> {
     tables: TablesDraft<'l>,
     clusters: ClusterDraft<'l>,
     admin: Option<AdminConfig>,
-    filters: Vec<FilterConfig>,
+    filters: CheckedFilters<'l>,
 }
 
 impl EnvoyBootstrap<'_> {
@@ -130,10 +130,13 @@ impl EnvoyBootstrap<'_> {
                 continue;
             }
             let table = self.add(routes, manager.routes, reader.report);
-            let filters = if manager.takes_grpc_web { vec![self.grpc_web()] } else { Vec::new() };
+            let grpc_web = manager.takes_grpc_web.then(|| {
+                let builtin = BuiltinConfig::GrpcWeb(GrpcWebConfig::default());
+                self.filters.builtin(GRPC_WEB_FILTER, builtin, FilterPolicy::default())
+            });
             self.listeners.push(ListenerConfig {
                 serve: Serve::Routes(vec![table]),
-                filters,
+                filters: grpc_web.into_iter().collect(),
                 ..manager.config
             });
         }
@@ -141,19 +144,6 @@ impl EnvoyBootstrap<'_> {
         if self.listeners.is_empty() && !reader.report.has_errors() {
             reader.report.error(resources.place, "no `listeners` are configured");
         }
-    }
-
-    /// Returns the index of the gRPC-Web filter, which exists once.
-    fn grpc_web(&mut self) -> usize {
-        if self.filters.is_empty() {
-            self.filters.push(FilterConfig {
-                name: "envoy-grpc-web".into(),
-                kind: FilterKind::Builtin(BuiltinConfig::GrpcWeb(GrpcWebConfig::default())),
-                config: "null".into(),
-                policy: FilterPolicy::default(),
-            });
-        }
-        0
     }
 
     fn add(&mut self, routes: EnvoyRouteTable, node: &YamlNode<'_>, report: &mut ProblemReport) -> TableId {
@@ -198,7 +188,7 @@ impl EnvoyBootstrap<'_> {
             tables: self.tables.finish().0,
             sites: Vec::new(),
             clusters: self.clusters.finish(),
-            filters: self.filters,
+            filters: self.filters.finish().0,
             admin: self.admin,
             access_log: None,
             log: LogConfig { level: "info".into(), format: LogFormat::Text },
@@ -218,3 +208,6 @@ impl EnvoyBootstrap<'_> {
 const ROUTES: &str = "envoy.config.route.v3.RouteConfiguration";
 
 const BOOTSTRAP: &str = "envoy.config.bootstrap.v3.Bootstrap";
+
+/// Name of the gRPC-Web filter.
+const GRPC_WEB_FILTER: &str = "envoy-grpc-web";

@@ -1,5 +1,6 @@
 //! Actions of route rules.
 
+use eddy_builtin::{BuiltinConfig, CorsConfig};
 use eddy_http::FieldEdits;
 use eddy_ids::{ClusterId, Shared};
 use eddy_route::PathRewrite;
@@ -28,8 +29,6 @@ pub(super) struct Entrance {
 pub(super) struct ActionMaker<'m, 'o, 't> {
     /// Resolves the references of rules.
     pub(super) references: References<'m, 'o, 't>,
-    /// Index of the CORS filter, once one is needed.
-    pub(super) cors: Option<usize>,
 }
 
 /// Action of a rule and its path rewrite.
@@ -74,12 +73,12 @@ impl ActionMaker<'_, '_, '_> {
             })
             .collect();
         if let Some(cors) = &filters.cors {
-            let filter = *self.cors.get_or_insert_with(|| draft.cors_filter());
+            let filter = draft.filters.dormant(CORS_FILTER, BuiltinConfig::Cors(CorsConfig::default()));
             action.filters.push(RuleFilterConfig {
                 filter,
                 is_disabled: Some(false),
                 config: None,
-                builtin: Some(Shared::new(eddy_builtin::BuiltinConfig::Cors(cors.clone()))),
+                builtin: Some(Shared::new(BuiltinConfig::Cors(cors.clone()))),
                 lua: None,
             });
         }
@@ -203,3 +202,6 @@ fn joined(
         FieldEdits::new()
     })
 }
+
+/// Name of the CORS filter that rules enable.
+pub(super) const CORS_FILTER: &str = "gateway-api-cors";

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use eddy_ids::Shared;
 use eddy_route::{Dialect, HostPattern, KubernetesPrecedence, PathPattern, Rule};
 
+use super::action::CORS_FILTER;
 use super::action::{ActionMaker, Entrance, RuleDone, respond};
 use super::attach::{Attachment, ListenerId, attach, is_reached, place_of};
 use super::backend_tls::BackendTls;
@@ -54,7 +55,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: 
         .collect();
     let references = References { manifests, grants: &grants, tls: &tls, calls };
     let faults: Vec<_> = routes.iter().map(|route| references.faults(route, report)).collect();
-    let maker = ActionMaker { references, cors: None };
+    let maker = ActionMaker { references };
     let mut lowering = GatewayTableBuilder {
         routes: &routes,
         gateways: &gateways,
@@ -66,8 +67,7 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: 
     for (address, listeners) in &sockets {
         lowering.table(address, listeners);
     }
-    let cors = lowering.maker.cors;
-    if let Some(filter) = cors {
+    if let Some(filter) = draft.filters.find_builtin(CORS_FILTER) {
         for (address, _) in &sockets {
             draft.use_filter(address, filter);
         }

@@ -1,7 +1,7 @@
 //! Actions of VirtualService routes.
 
 use eddy_builtin::{BuiltinConfig, CorsConfig, FaultConfig};
-use eddy_ids::{ClusterId, Shared};
+use eddy_ids::{ClusterId, FilterId, Shared};
 use eddy_route::{PathReplace, PathRewrite};
 
 use super::answer::{redirect, respond, unavailable};
@@ -29,15 +29,6 @@ pub(super) struct IstioRouteAction {
 pub(super) struct ActionMaker<'d, 'm, 'o, 't> {
     /// Resolver of destinations.
     pub(super) destinations: &'d Destinations<'m, 'o, 't>,
-    /// Built-in filters that rules turn on, once one is needed.
-    pub(super) filters: RuleFilters,
-}
-
-/// Built-in filters that rules turn on, by index, in the order in which requests pass them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RuleFilters {
-    pub(super) cors: Option<usize>,
-    pub(super) fault: Option<usize>,
 }
 
 impl ActionMaker<'_, '_, '_, '_> {
@@ -187,22 +178,18 @@ impl ActionMaker<'_, '_, '_, '_> {
     ) -> Vec<RuleFilterConfig> {
         let mut rules = Vec::new();
         if let Some(spec) = &route.spec.cors {
-            let filter = *self.filters.cors.get_or_insert_with(|| {
-                draft.rule_filter("istio-cors", BuiltinConfig::Cors(CorsConfig::default()))
-            });
+            let filter = draft.filters.dormant(CORS_FILTER, BuiltinConfig::Cors(CorsConfig::default()));
             rules.push(turned_on(filter, BuiltinConfig::Cors(cors(&spec.value, report))));
         }
         if let Some(spec) = &route.spec.fault {
-            let filter = *self.filters.fault.get_or_insert_with(|| {
-                draft.rule_filter("istio-fault", BuiltinConfig::Fault(FaultConfig::default()))
-            });
+            let filter = draft.filters.dormant(FAULT_FILTER, BuiltinConfig::Fault(FaultConfig::default()));
             rules.push(turned_on(filter, BuiltinConfig::Fault(fault(&spec.value, report))));
         }
         rules
     }
 }
 
-fn turned_on(filter: usize, builtin: BuiltinConfig) -> RuleFilterConfig {
+fn turned_on(filter: FilterId, builtin: BuiltinConfig) -> RuleFilterConfig {
     RuleFilterConfig {
         filter,
         is_disabled: Some(false),
@@ -239,3 +226,11 @@ fn note_unused(route: &HttpRoute, kind: &str, report: &mut ProblemReport) {
 }
 
 const MILLION: u32 = 1_000_000;
+
+/// Name of the CORS filter that rules enable.
+const CORS_FILTER: &str = "istio-cors";
+/// Name of the fault filter that rules enable.
+const FAULT_FILTER: &str = "istio-fault";
+
+/// Names of the filters that rules enable, in the order in which requests pass them.
+pub(super) const RULE_FILTERS: [&str; 2] = [CORS_FILTER, FAULT_FILTER];

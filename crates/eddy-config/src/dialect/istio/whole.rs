@@ -6,7 +6,7 @@ use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
 use eddy_route::{CATCH_ALL_RANK, Dialect, KubernetesPrecedence, PathPattern, Rule};
 
 use super::access::judge_policies;
-use super::action::{ActionMaker, RuleFilters};
+use super::action::{ActionMaker, RULE_FILTERS};
 use super::answer::to_https;
 use super::delegate::unite_delegates;
 use super::destination::Destinations;
@@ -50,10 +50,9 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: 
             by_address.entry(address).or_default().push(server);
         }
     }
-    let mut filters = RuleFilters::default();
     for (address, servers) in by_address {
         note_others(&servers, &address, report);
-        let actions = ActionMaker { destinations: &destinations, filters };
+        let actions = ActionMaker { destinations: &destinations };
         let mut maker = IstioRuleBuilder {
             services: &services,
             actions,
@@ -64,7 +63,6 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: 
         for server in &servers {
             maker.server(server, draft, report);
         }
-        filters = maker.actions.filters;
         let table = maker.into_table(&servers, draft);
         let table = draft.tables.add(table);
         let place = servers.first().map_or_else(SourceSpan::default, |server| server.place);
@@ -75,8 +73,10 @@ pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: 
             None => draft.serve(listener, &address, table, place, report),
         }
         draft.normalise(&address, table, NORMALISER);
-        for filter in [filters.cors, filters.fault].into_iter().flatten() {
-            draft.use_filter(&address, filter);
+        for name in RULE_FILTERS {
+            if let Some(filter) = draft.filters.find_builtin(name) {
+                draft.use_filter(&address, filter);
+            }
         }
     }
 }

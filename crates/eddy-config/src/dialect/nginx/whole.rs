@@ -18,8 +18,8 @@ use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
 use crate::check::ClusterDraft;
 use crate::config::{
-    AccessLogConfig, AddressBlock, ForwardedConfig, GatewayConfig, GatewayLimits, Http2Config, HttpLimits,
-    HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, Predecessor,
+    AccessLogConfig, AddressBlock, FilterSlots, ForwardedConfig, GatewayConfig, GatewayLimits, Http2Config,
+    HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, Predecessor,
     QuarantineConfig, Serve, SitesAt, TableSlots,
 };
 use crate::leniency::Leniency;
@@ -298,7 +298,7 @@ fn config(read: NginxServers, clusters: ClusterDraft<'_>, sources: &[SourceText]
         listeners,
         tables: TableSlots::default(),
         clusters: clusters.finish(),
-        filters: Vec::new(),
+        filters: FilterSlots::default(),
         admin: None,
         access_log: main.access_log.as_ref().and_then(access_log),
         log: LogConfig { level: "info".into(), format: LogFormat::Text },
