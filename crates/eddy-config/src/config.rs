@@ -58,6 +58,19 @@ pub struct GatewayConfig {
     pub filters: FilterSlots,
     /// ACME authority that certificates are ordered from, if any.
     pub acme: Option<AcmeConfig>,
+    /// Settings of the gateway as a whole.
+    pub settings: GatewaySettings,
+    /// Configuration text as the admin listener shows it, with secrets hidden.
+    pub shown: Shared<str>,
+    /// Version identifier: a hash of the configuration text.
+    pub version: Shared<str>,
+    /// Files that the configuration includes, and directories that may hold more of them.
+    pub included: Vec<PathBuf>,
+}
+
+/// Settings of the gateway as a whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewaySettings {
     /// The admin listener, if any.
     pub admin: Option<AdminConfig>,
     /// Access log, if any.
@@ -75,12 +88,6 @@ pub struct GatewayConfig {
     pub workers: Option<u16>,
     /// Maximum time that a drain waits for exchanges to end. Default 30 s.
     pub drain_timeout: Duration,
-    /// Configuration text as the admin listener shows it, with secrets hidden.
-    pub shown: Shared<str>,
-    /// Version identifier: a hash of the configuration text.
-    pub version: Shared<str>,
-    /// Files that the configuration includes, and directories that may hold more of them.
-    pub included: Vec<PathBuf>,
 }
 
 /// A listener: a bound address, how it is served, and its limits.
@@ -361,6 +368,21 @@ impl Default for ForwardedConfig {
     }
 }
 
+impl Default for GatewaySettings {
+    fn default() -> Self {
+        Self {
+            admin: None,
+            access_log: None,
+            log: LogConfig { level: "info".into(), format: LogFormat::Text },
+            limits: GatewayLimits::default(),
+            quarantine: QuarantineConfig::default(),
+            route_check: 0,
+            workers: None,
+            drain_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
 impl Default for GatewayLimits {
     fn default() -> Self {
         Self {
@@ -380,6 +402,28 @@ impl Default for QuarantineConfig {
 }
 
 impl ListenerConfig {
+    /// Returns a required listener with default settings, which is called after its address.
+    pub fn new(address: ListenAddress, serve: Serve) -> Self {
+        Self {
+            name: address.to_string().into(),
+            address,
+            is_required: true,
+            serve,
+            tls: None,
+            proxy_protocol: None,
+            http2: Http2Config::default(),
+            normaliser: Normaliser::Eddy,
+            strips_port: false,
+            limits: HttpLimits::default(),
+            timeouts: HttpTimeouts::default(),
+            forwarded: ForwardedConfig::default(),
+            via: None,
+            request_id: None,
+            has_access_log: true,
+            filters: Vec::new(),
+        }
+    }
+
     /// Returns the table of a rule of this listener's router.
     ///
     /// # Panics
@@ -428,6 +472,3 @@ impl GatewayConfig {
         actions.flat_map(|action| &action.filters)
     }
 }
-
-/// Default of the maximum time that a drain waits.
-pub(crate) const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);

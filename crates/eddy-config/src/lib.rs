@@ -4,8 +4,9 @@
 //! environment.
 //!
 //! `yaml/` parses a text into a tree, `read/` and the declarations in `spec/` turn the tree into a spec, `check/` turns
-//! the parts of the spec into the config, and `whole/` the spec as a whole. The published schema and reference are generated from the same declarations
-//! (`reference/`). Configuration languages of other programs are converted to the same config in `dialect/NAME/`.
+//! the parts of the spec into a draft of the config. The published schema and reference are generated from the same
+//! declarations (`reference/`). Each configuration language, eddy's own and those of other programs, adds to the draft
+//! in `dialect/NAME/`.
 
 #![forbid(unsafe_code)]
 
@@ -30,7 +31,6 @@ mod tls;
 mod upgrade;
 mod value;
 mod version;
-mod whole;
 mod yaml;
 
 pub use acme::{AcmeChallenge, AcmeConfig, OrderedCertificate};
@@ -38,6 +38,7 @@ pub use config::*;
 pub use convert::{ConversionTarget, Converted, Loss, convert};
 pub use dialect::ingress::annotations_page;
 pub use dialect::nginx::{directives_page, is_pattern, matches_pattern};
+pub use dialect::{Checked, check, check_after, check_with};
 pub use forward::{Forward, Forwarding, ProxyProtocolConfig, ProxyVersion, SessionEnds};
 pub use leniency::Leniency;
 pub use problem::{Colour, Problem, Severity, SourceText, render, to_json};
@@ -47,7 +48,6 @@ pub use table::{SitesConfig, TableConfig};
 pub use tls::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 pub use upgrade::{Connect, Protocols, Upgrades, WEBSOCKET};
 pub use version::version_of;
-pub use whole::{Checked, check, check_after, check_with};
 
 /// Whether a text is a Kubernetes manifest: one or more objects with `apiVersion` and `kind`.
 pub fn is_manifest(source: &SourceText) -> bool {
@@ -58,5 +58,5 @@ pub fn is_manifest(source: &SourceText) -> bool {
 /// relative to the working directory of eddy.
 pub fn included_patterns(sources: &[SourceText]) -> Vec<String> {
     let is_nginx = sources.first().is_some_and(|source| dialect::nginx::is_nginx(&source.path));
-    if is_nginx { dialect::nginx::includes(sources, 0) } else { whole::embedded_files(sources) }
+    if is_nginx { dialect::nginx::includes(sources, 0) } else { dialect::embedded_files(sources) }
 }

@@ -680,7 +680,7 @@ fn the_admin_listener_is_bound_to_loopback() {
             "{address: 127.0.0.1, port_value: 9901}",
             &format!("{{address: {written}, port_value: 9901}}"),
         );
-        assert_eq!(config(&text).admin.unwrap().address, bound.parse().unwrap());
+        assert_eq!(config(&text).settings.admin.unwrap().address, bound.parse().unwrap());
         let found = problems(&text, Leniency::Strict);
         let is_told = found
             .iter()
@@ -1073,7 +1073,7 @@ fn a_bootstrap_file_is_read() {
     // https://www.envoyproxy.io/docs/envoy/latest/start/quick-start/configuration-static
     let config = config(BOOTSTRAP);
     assert_eq!(config.listeners[0].address.to_string(), "127.0.0.1:10000");
-    assert_eq!(config.admin.as_ref().unwrap().address.port(), 9901);
+    assert_eq!(config.settings.admin.as_ref().unwrap().address.port(), 9901);
     let cluster = &config.clusters.first().unwrap();
     assert_eq!((cluster.endpoints.len(), cluster.endpoints[1].weight), (2, 2));
     assert_eq!(cluster.connect_timeout, std::time::Duration::from_millis(500));

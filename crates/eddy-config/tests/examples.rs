@@ -32,7 +32,7 @@ fn quickstart() {
     let config = load("quickstart");
     assert_eq!(config.listeners.len(), 2);
     assert_eq!(config.listeners[1].serve, Serve::Demo);
-    assert_eq!(config.admin.unwrap().address.to_string(), "127.0.0.1:9901");
+    assert_eq!(config.settings.admin.unwrap().address.to_string(), "127.0.0.1:9901");
 }
 
 #[test]

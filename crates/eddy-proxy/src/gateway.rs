@@ -88,7 +88,7 @@ impl Gateway {
         let stats = Arc::new(Stats::new(count));
         let plan = Arc::new(GatewayPlan::build(Arc::clone(&config), ready, None)?);
         let pressure = Arc::<Pressure>::default();
-        let memory_percent_max = Arc::new(AtomicU8::new(config.limits.memory_percent_max));
+        let memory_percent_max = Arc::new(AtomicU8::new(config.settings.limits.memory_percent_max));
         let control = start_control(&pressure, &memory_percent_max)?;
         let health = HealthChecks::new(control.handle.clone());
         let names = ClusterResolver::new(control.resolver, control.handle);
@@ -141,7 +141,7 @@ impl Gateway {
         state.sockets = Arc::new(state.sockets.succeed(&config.listeners, new_sockets)?);
         state.config = Arc::clone(&config);
         state.plan = Arc::clone(&plan);
-        self.memory_percent_max.store(config.limits.memory_percent_max, Relaxed);
+        self.memory_percent_max.store(config.settings.limits.memory_percent_max, Relaxed);
         self.direct_records(&config);
         self.apply(&plan, &mut state)
     }
@@ -258,7 +258,7 @@ impl Gateway {
 
     fn direct_records(&self, config: &GatewayConfig) {
         if let Some(sink) = &self.sink {
-            sink.set_target(config.access_log.as_ref().and_then(|log| log.target.clone()));
+            sink.set_target(config.settings.access_log.as_ref().and_then(|log| log.target.clone()));
         }
     }
 
@@ -405,7 +405,7 @@ fn start_control(pressure: &Arc<Pressure>, percent_max: &Arc<AtomicU8>) -> Resul
 /// Returns the number of workers: as configured, or one per core.
 pub fn worker_count(config: &GatewayConfig) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    config.workers.map_or(cores, usize::from).clamp(1, WORKERS_MAX)
+    config.settings.workers.map_or(cores, usize::from).clamp(1, WORKERS_MAX)
 }
 
 /// Returns the maximum number of downstream connections of all workers, derived from the descriptor limit. A quarter of

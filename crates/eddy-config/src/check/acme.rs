@@ -17,7 +17,7 @@ use crate::tls::CertificateFiles;
 use crate::value::CertifiedHost;
 
 /// Collects the certificates that listeners order.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Orders {
     /// The authority; `None` if none is configured or its configuration has errors.
     authority: Option<AcmeConfig>,

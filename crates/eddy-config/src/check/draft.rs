@@ -1,5 +1,6 @@
 //! A configuration under construction, to which other dialects add their parts.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use eddy_ids::{ClusterId, DuplicateKey, FilterId, Shared, TableId};
@@ -7,24 +8,31 @@ use eddy_model::ClusterConfig;
 use eddy_route::SourceLocation;
 use eddy_route::normalise::Normaliser;
 
-use super::acme::Orders;
+use super::advice::advise;
 use super::cluster_draft::ClusterDraft;
 use super::filter::CheckedFilters;
+use super::forward::check_ends;
 use super::listener_registry::ListenerRegistry;
+use super::routes::check_routes;
+use super::shown::shown_text;
 use super::table_draft::TablesDraft;
-use crate::config::{
-    ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Predecessor, Serve,
-};
+use crate::config::{GatewayConfig, GatewaySettings, ListenAddress, ListenerConfig, Predecessor, Serve};
+use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, origin_of};
+use crate::spec::KubernetesSpec;
 use crate::status::ObjectStatus;
 use crate::table::SitesConfig;
 use crate::tls::ListenerTlsConfig;
+use crate::version::version_of;
+use crate::yaml::YamlNode;
 
-/// Listeners, tables, clusters and filters collected so far, by whatever language they are written in.
+/// The configuration as collected so far, by whatever language it is written in.
 #[derive(Debug)]
 pub(crate) struct Draft<'s> {
     /// Source texts of the configuration.
     pub(crate) sources: &'s [SourceText],
+    /// Severity of unsupported settings of other programs.
+    pub(crate) leniency: Leniency,
     /// Listeners.
     pub(crate) listeners: Vec<ListenerConfig>,
     /// Names and addresses of listeners.
@@ -37,26 +45,85 @@ pub(crate) struct Draft<'s> {
     pub(crate) clusters: ClusterDraft<'s>,
     /// Filters.
     pub(crate) filters: CheckedFilters<'s>,
-    /// Files that tables are read from, and directories that may hold more of them.
+    /// Settings of the gateway as a whole.
+    pub(crate) settings: GatewaySettings,
+    /// Settings for Kubernetes manifests.
+    pub(crate) kubernetes: Option<KubernetesSpec>,
+    /// Files that are included, and directories that may hold more of them.
     pub(crate) included: Vec<PathBuf>,
+    /// Whether a text is missing, so that names which it defines seem undefined.
+    pub(crate) is_incomplete: bool,
     /// Status of the objects, as a Kubernetes cluster would show it.
     pub(crate) statuses: Vec<ObjectStatus>,
+    /// Text of each source as it is shown.
+    shown: BTreeMap<usize, String>,
 }
 
 impl<'s> Draft<'s> {
     /// Creates a draft without listeners.
-    pub(crate) fn new(sources: &'s [SourceText], orders: Orders, last: Predecessor<'s>) -> Self {
+    pub(crate) fn new(sources: &'s [SourceText], leniency: Leniency, last: Predecessor<'s>) -> Self {
         Self {
             sources,
+            leniency,
             listeners: Vec::new(),
-            taken: ListenerRegistry::new(sources, orders),
+            taken: ListenerRegistry::new(sources),
             tables: TablesDraft::new(last.tables),
             sites: Vec::new(),
             clusters: ClusterDraft::new(last.clusters),
             filters: CheckedFilters::new(last.filters),
+            settings: GatewaySettings::default(),
+            kubernetes: None,
             included: Vec::new(),
+            is_incomplete: false,
             statuses: Vec::new(),
+            shown: BTreeMap::new(),
         }
+    }
+
+    /// Completes the configuration: checks what depends on all its parts. Returns `None` after errors.
+    pub(crate) fn finish(self, report: &mut ProblemReport) -> Option<GatewayConfig> {
+        let Self { sources, listeners, taken, tables, sites, clusters, filters, settings, .. } = self;
+        if self.is_incomplete {
+            return None;
+        }
+        let acme = taken.orders.finish(&listeners, report);
+        let (tables, places, table_names) = tables.finish();
+        check_routes(&listeners, (&tables, &places), report);
+        check_ends(&listeners, &clusters, sources, report);
+        if report.has_errors() {
+            return None;
+        }
+        // Filters that are not built in may send requests to any cluster.
+        if !filters.may_send() {
+            advise(clusters.names(), report);
+        }
+        advise(&table_names, report);
+        let has_rules = tables.values().any(|table| !table.routes.rules.is_empty());
+        filters.advise(&listeners, has_rules, report);
+        let (filters, filter_names) = filters.finish();
+        advise(&filter_names, report);
+        Some(GatewayConfig {
+            listeners,
+            tables,
+            sites,
+            clusters: clusters.finish(),
+            filters,
+            acme,
+            settings,
+            shown: self.shown.into_values().collect::<String>().into(),
+            version: version_of(sources),
+            included: self.included,
+        })
+    }
+
+    /// Shows the documents of a source, with secrets hidden.
+    pub(crate) fn show<'n>(&mut self, number: usize, roots: impl IntoIterator<Item = &'n YamlNode<'n>>) {
+        self.show_text(number, shown_text(&self.sources[number], roots));
+    }
+
+    /// Shows this text for a source.
+    pub(crate) fn show_text(&mut self, number: usize, text: String) {
+        self.shown.insert(number, text);
     }
 
     /// Adds a cluster, or returns the existing one of its name: a cluster of eddy's own configuration takes precedence.
@@ -163,23 +230,12 @@ impl<'s> Draft<'s> {
             return;
         }
         self.taken.take_address(address, place, report);
+        let serve = Serve::Routes(vec![table]);
         self.listeners.push(ListenerConfig {
             is_required: false,
-            http2: Http2Config::default(),
-            normaliser: Normaliser::Eddy,
-            strips_port: false,
             name,
-            address: address.clone(),
-            serve: Serve::Routes(vec![table]),
             tls,
-            proxy_protocol: None,
-            limits: HttpLimits::default(),
-            timeouts: HttpTimeouts::default(),
-            forwarded: ForwardedConfig::default(),
-            via: None,
-            request_id: None,
-            has_access_log: true,
-            filters: Vec::new(),
+            ..ListenerConfig::new(address.clone(), serve)
         });
     }
 }

@@ -80,12 +80,7 @@ fn check_listener(
         None => address.to_string().into(),
     };
     Some(ListenerConfig {
-        is_required: true,
-        normaliser: eddy_route::normalise::Normaliser::Eddy,
-        strips_port: false,
         name,
-        address,
-        serve: serve?,
         tls,
         proxy_protocol,
         http2,
@@ -96,6 +91,7 @@ fn check_listener(
         request_id: spec.request_id.as_ref().map(|field| field.value.0.as_str().into()),
         has_access_log: spec.access_log.is_none_or(|access_log| access_log.value),
         filters: filters.unwrap_or_default(),
+        ..ListenerConfig::new(address, serve?)
     })
 }
 

@@ -21,8 +21,8 @@ pub(crate) struct ListenerRegistry<'s> {
 
 impl<'s> ListenerRegistry<'s> {
     /// Creates an empty registry.
-    pub(crate) fn new(sources: &'s [SourceText], orders: Orders) -> Self {
-        Self { sources, orders, names: HashMap::new(), addresses: HashMap::new() }
+    pub(crate) fn new(sources: &'s [SourceText]) -> Self {
+        Self { sources, orders: Orders::default(), names: HashMap::new(), addresses: HashMap::new() }
     }
 
     /// Registers an address; reports an error if another listener already has it.

@@ -2,27 +2,26 @@
 
 use std::fmt::Write as _;
 
-use eddy_ids::Shared;
-
 use crate::problem::SourceText;
 use crate::yaml::{YamlEntry, YamlNode, YamlNodeKind};
 
-/// Writes the parsed sources as YAML: for each source its name, then the root values of its documents. Comments are
-/// omitted, because they may contain secrets, too.
-pub(crate) fn shown_text(sources: &[SourceText], documents: &[Vec<&YamlNode<'_>>]) -> Shared<str> {
-    let bytes = sources.iter().map(|source| source.text.len() + source.path.len() + 8).sum();
+/// Writes a parsed source as YAML: its name, then the root values of its documents. Comments are omitted, because they
+/// may contain secrets, too.
+pub(super) fn shown_text<'n>(
+    source: &SourceText,
+    roots: impl IntoIterator<Item = &'n YamlNode<'n>>,
+) -> String {
+    let bytes = source.text.len() + source.path.len() + 8;
     let mut writer = RedactedYamlWriter { out: String::with_capacity(bytes) };
-    for (source, roots) in sources.iter().zip(documents) {
-        // Writing to a string never fails.
-        let _ = writeln!(writer.out, "# {}", source.path.escape_debug());
-        for (root, number) in roots.iter().zip(0..) {
-            if number > 0 {
-                writer.out.push_str("---\n");
-            }
-            writer.node(root, 0, After::Nothing, Trust::Open);
+    // Writing to a string never fails.
+    let _ = writeln!(writer.out, "# {}", source.path.escape_debug());
+    for (root, number) in roots.into_iter().zip(0..) {
+        if number > 0 {
+            writer.out.push_str("---\n");
         }
+        writer.node(root, 0, After::Nothing, Trust::Open);
     }
-    writer.out.into()
+    writer.out
 }
 
 /// Text before a value on its line.
@@ -221,10 +220,10 @@ mod tests {
     fn check(text: &str, expected: &str) {
         let source = SourceText::new("a.yaml", text);
         let tree = parse(&source.text, 0, &mut ProblemReport::new());
-        let shown = shown_text(std::slice::from_ref(&source), &[tree.root.iter().collect()]);
+        let shown = shown_text(&source, &tree.root);
         assert_eq!(&*shown, format!("# a.yaml\n{expected}"));
         let again = parse(&shown, 0, &mut ProblemReport::new());
-        let twice = shown_text(&[source], &[again.root.iter().collect()]);
+        let twice = shown_text(&source, &again.root);
         assert_eq!(shown, twice, "what is shown reads the same");
     }
 

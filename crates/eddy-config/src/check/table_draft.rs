@@ -46,11 +46,6 @@ impl<'l> TablesDraft<'l> {
         id
     }
 
-    /// Returns the tables so far, with the positions of their rules.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&TableConfig, &[RulePlaces])> {
-        self.slots.iter().filter_map(|(id, table)| Some((table, self.places.get(id)?.as_slice())))
-    }
-
     /// Returns the tables, the positions of their rules, and the names of those of eddy's own configuration.
     pub(crate) fn finish(self) -> (TableSlots, TablePlaces, NameRegistry<TableId>) {
         (self.slots.finish(), self.places, self.names)

@@ -1,22 +1,57 @@
-//! Kubernetes objects of all dialects: adds them to a configuration.
+//! Kubernetes manifests: the objects of all dialects.
 
-use crate::check::Draft;
-use crate::dialect::kubernetes::{Manifests, Objects};
-use crate::dialect::{gateway_api, ingress, istio};
-use crate::problem::{ProblemReport, SourceSpan};
-use crate::spec::KubernetesSpec;
+use crate::check::{ConfigDialect, Draft};
+use crate::dialect::gateway_api::GatewayApi;
+use crate::dialect::ingress::Ingresses;
+use crate::dialect::istio::Istio;
+use crate::dialect::kind::ConfigLanguage;
+use crate::dialect::kubernetes::{Manifests, Objects, read_objects};
+use crate::problem::{ProblemReport, SourceSpan, SourceText};
+use crate::yaml::parse_documents;
 
-/// Adds the contents of objects to the draft; problems go to `report`.
-pub(crate) fn add_objects(
-    objects: &Objects<'_>,
-    spec: Option<&KubernetesSpec>,
-    draft: &mut Draft<'_>,
-    report: &mut ProblemReport,
-) {
-    let manifests = Manifests::read(objects, spec, report);
-    gateway_api::add(&manifests, draft, report);
-    ingress::add(&manifests, draft, report);
-    istio::add(&manifests, draft, report);
+/// Manifests of Kubernetes, with the objects of several dialects. They may stand beside eddy's own texts, whose settings
+/// for them have been read.
+pub(crate) struct Kubernetes;
+
+impl ConfigDialect<[SourceText]> for Kubernetes {
+    fn lower(&self, sources: &[SourceText], draft: &mut Draft<'_>, report: &mut ProblemReport) {
+        report.with(draft.leniency, |report| {
+            let objects = read(sources, draft, report);
+            if !draft.is_incomplete {
+                add(&objects, draft, report);
+            }
+        });
+    }
+}
+
+/// Reads the objects of all manifests.
+fn read<'t>(sources: &'t [SourceText], draft: &mut Draft<'_>, report: &mut ProblemReport) -> Objects<'t> {
+    let mut roots = Vec::new();
+    for (source, number) in sources.iter().zip(0..) {
+        if !source.is_included && ConfigLanguage::of_text(source) == ConfigLanguage::Kubernetes {
+            let documents = parse_documents(&source.text, number, report);
+            draft.is_incomplete |= !documents.is_whole;
+            roots.extend(documents.roots);
+        }
+    }
+    let objects = read_objects(roots, report);
+    for (source, number) in sources.iter().zip(0..) {
+        if !source.is_included && ConfigLanguage::of_text(source) == ConfigLanguage::Kubernetes {
+            let of_source = objects.list.iter().filter(|object| object.place.source == number);
+            draft.show(number as usize, of_source.map(|object| &object.node));
+        }
+    }
+    objects
+}
+
+/// Adds what the objects say.
+fn add(objects: &Objects<'_>, draft: &mut Draft<'_>, report: &mut ProblemReport) {
+    let spec = draft.kubernetes.take();
+    let manifests = Manifests::read(objects, spec.as_ref(), report);
+    let dialects: [&dyn ConfigDialect<Manifests<'_, '_>>; 3] = [&GatewayApi, &Ingresses, &Istio];
+    for dialect in dialects {
+        dialect.lower(&manifests, draft, report);
+    }
     if draft.listeners.is_empty() && !report.has_errors() {
         let place = objects.list.first().map_or_else(SourceSpan::default, |object| object.place);
         report

@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 
 use super::suggest::{COMPARISON, closest};
 use super::{Problem, Severity, SourceText};
+use crate::leniency::Leniency;
 
 /// Position in a source text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,14 +66,12 @@ impl ProblemReport {
         }
     }
 
-    /// Makes objections warnings from now on.
-    pub(crate) fn be_lenient(&mut self) {
-        self.is_lenient = true;
-    }
-
-    /// Makes objections errors again.
-    pub(crate) fn be_strict(&mut self) {
-        self.is_lenient = false;
+    /// Runs `read`, during which objections have the severity that `leniency` specifies.
+    pub(crate) fn with<T>(&mut self, leniency: Leniency, read: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::replace(&mut self.is_lenient, leniency == Leniency::Lenient);
+        let done = read(self);
+        self.is_lenient = before;
+        done
     }
 
     /// Whether objections are warnings.

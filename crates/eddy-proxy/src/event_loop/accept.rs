@@ -134,7 +134,7 @@ impl Drop for AcceptQueue<'_> {
 /// Closes idle connections for one that waits: the worker's own, or, if the worker has less than its share, those of
 /// workers that have more than theirs.
 fn make_room(worker: &Worker) {
-    let is_full = worker.room.is_full(worker.plan().plan.config.limits.connections_max);
+    let is_full = worker.room.is_full(worker.plan().plan.config.settings.limits.connections_max);
     if is_full && worker.connections.get() < fair_share(worker) {
         worker.room.want();
     } else {
@@ -151,5 +151,5 @@ pub(crate) fn give_room(worker: &Worker) {
 
 /// Returns the share of each worker in the connection limit.
 fn fair_share(worker: &Worker) -> u32 {
-    share(worker.room.size(worker.plan().plan.config.limits.connections_max), worker.workers)
+    share(worker.room.size(worker.plan().plan.config.settings.limits.connections_max), worker.workers)
 }

@@ -96,7 +96,7 @@ fn sweep_range(clusters: usize, tick: u64) -> Range<usize> {
 /// Records how late a tick came.
 fn measure(worker: &Worker, interval: TickInterval) {
     worker.series.lag_ms.set((interval.elapsed - TICK).get());
-    let delay_max = worker.plan().plan.config.limits.queue_delay_max;
+    let delay_max = worker.plan().plan.config.settings.limits.queue_delay_max;
     worker.admission.on_tick(interval, Millis::of(delay_max));
 }
 

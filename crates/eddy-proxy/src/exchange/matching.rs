@@ -61,7 +61,7 @@ pub(crate) fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     };
     let mut scratch = ctx.worker.route.borrow_mut();
     let found = router.lookup(&request, &mut scratch);
-    let every = u64::from(plan.config.route_check);
+    let every = u64::from(plan.config.settings.route_check);
     if every > 0 && ctx.worker.rng.borrow_mut().below(every) == 0 {
         ctx.worker.series.route_checks.increment();
         if !router.agrees(found, &request, &mut scratch) {

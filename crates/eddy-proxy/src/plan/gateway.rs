@@ -137,7 +137,7 @@ impl GatewayPlan {
             return Err(ProxyError::ClusterTlsMissing { cluster: Shared::clone(&cluster.name) });
         }
         let cluster_tls = ready.cluster_tls.clone();
-        let access = config.access_log.as_ref().map(AccessPlan::new);
+        let access = config.settings.access_log.as_ref().map(AccessPlan::new);
         let (filters, challenges) = (ready.filters.clone(), ready.challenges.clone());
         Ok(Self { config, listeners, cluster_tls, filters, challenges, access })
     }

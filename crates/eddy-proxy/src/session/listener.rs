@@ -50,5 +50,6 @@ pub(crate) fn has_room(worker: &Worker, handle: &ListenerHandle) -> bool {
     let plan = worker.plan();
     let Some(listener) = handle.current() else { return false };
     let of_listener = share(listener.config.limits.connections_max, worker.workers);
-    !worker.room.is_full(plan.plan.config.limits.connections_max) && handle.connections.get() < of_listener
+    !worker.room.is_full(plan.plan.config.settings.limits.connections_max)
+        && handle.connections.get() < of_listener
 }

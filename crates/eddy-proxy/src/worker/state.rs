@@ -61,7 +61,7 @@ impl Worker {
 
     /// Whether another exchange may begin.
     pub(crate) fn admits(&self, plan: &WorkerPlan) -> bool {
-        let exchanges_max = share(plan.plan.config.limits.exchanges_max, self.workers);
+        let exchanges_max = share(plan.plan.config.settings.limits.exchanges_max, self.workers);
         self.exchanges.get() <= exchanges_max && !self.pressure.is_high()
     }
 }

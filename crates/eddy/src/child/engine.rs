@@ -105,7 +105,7 @@ impl ConfigEngine {
     pub(super) fn start(mut self) -> Result<RunningConfigEngine, StartError> {
         let (loaded, is_last_good) = self.first_config()?;
         let config = Arc::clone(&loaded.config);
-        self.log.set(self.log_choice.weighed_against(&config.log));
+        self.log.set(self.log_choice.weighed_against(&config.settings.log));
         log_problems(&loaded.warnings);
         let last_tried = Tried {
             version: version_of(&loaded.sources),
@@ -115,7 +115,7 @@ impl ConfigEngine {
         let workers = worker_count(&config);
         let names = FilterNames::default();
         let host = FilterHost::new(workers, EXCHANGES_MAX, level_of(self.log_choice, &config));
-        host.bound_memory(config.limits.go_memory_percent);
+        host.bound_memory(config.settings.limits.go_memory_percent);
         let maker = self.maker(&host);
         let filters =
             maker.make(&config).map_err(|problems| StartError::Config(unmade(&problems, &loaded)))?;
@@ -466,7 +466,7 @@ impl RunningConfigEngine {
         };
         self.status.handle_accepted(Some(force));
         self.watch_filters();
-        self.engine.log.set(self.engine.log_choice.weighed_against(&config.log));
+        self.engine.log.set(self.engine.log_choice.weighed_against(&config.settings.log));
         self.start_admin(taken.admin)?;
         self.engine.sockets.release(gone.into_keys().collect());
         self.engine.keep_last_good(loaded);
@@ -508,16 +508,16 @@ impl RunningConfigEngine {
 
     fn settings(&self) -> ChildSettings {
         let config = self.status.force().config;
-        let log = self.engine.log_choice.weighed_against(&config.log);
+        let log = self.engine.log_choice.weighed_against(&config.settings.log);
         ChildSettings {
-            drain_timeout_ms: u64::try_from(config.drain_timeout.as_millis()).unwrap_or(u64::MAX),
+            drain_timeout_ms: u64::try_from(config.settings.drain_timeout.as_millis()).unwrap_or(u64::MAX),
             workers: self.workers,
             log_level: log.level.to_string(),
             is_log_json: log.is_json,
             quarantine: QuarantineLimits {
-                deaths: config.quarantine.deaths,
-                within_ms: u64::try_from(config.quarantine.within.as_millis()).unwrap_or(u64::MAX),
-                time_ms: u64::try_from(config.quarantine.time.as_millis()).unwrap_or(u64::MAX),
+                deaths: config.settings.quarantine.deaths,
+                within_ms: u64::try_from(config.settings.quarantine.within.as_millis()).unwrap_or(u64::MAX),
+                time_ms: u64::try_from(config.settings.quarantine.time.as_millis()).unwrap_or(u64::MAX),
             },
         }
     }
@@ -531,12 +531,12 @@ fn quarantined_in(config: &GatewayConfig, maker: &FilterMaker) -> Vec<Quarantine
 /// Returns the number of workers for `config`: as configured, or one per core that this process may use.
 fn worker_count(config: &GatewayConfig) -> usize {
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-    config.workers.map_or_else(cores, usize::from).clamp(1, WORKERS_MAX)
+    config.settings.workers.map_or_else(cores, usize::from).clamp(1, WORKERS_MAX)
 }
 
 /// Returns the minimum log level; filters need not format entries below it.
 fn level_of(choice: LogChoice, config: &GatewayConfig) -> FilterLogLevel {
-    let level = choice.weighed_against(&config.log).level.into_level();
+    let level = choice.weighed_against(&config.settings.log).level.into_level();
     match level.map(|level| level.as_str()) {
         None => FilterLogLevel::Off,
         Some("ERROR") => FilterLogLevel::Error,

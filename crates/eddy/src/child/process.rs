@@ -356,7 +356,7 @@ impl GatewayMain {
         status.is_draining.store(true, Ordering::Relaxed);
         // The successor orders certificates from now on. The call cannot fail: with `None` no thread is started.
         let _ = acme.follow(None);
-        let timeout = status.force().config.drain_timeout;
+        let timeout = status.force().config.settings.drain_timeout;
         tracing::info!(timeout_ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX), "draining");
         let reports = self.mailbox.clone();
         let started = thread::Builder::new().name("eddy-drain".to_owned()).spawn(move || {

@@ -95,7 +95,7 @@ pub(super) fn wanted_by(config: &GatewayConfig) -> Vec<SocketRequirement> {
         let key = SocketKey { role: SocketRole::Listener, place };
         SocketRequirement { key, is_required: listener.is_required }
     });
-    let admin = config.admin.iter().map(|admin| {
+    let admin = config.settings.admin.iter().map(|admin| {
         let key = SocketKey { role: SocketRole::Admin, place: SocketPlace::Tcp(admin.address) };
         SocketRequirement { key, is_required: true }
     });

@@ -64,7 +64,7 @@ struct NoGateway {
 
 impl NoGateway {
     fn new(config: &GatewayConfig) -> Self {
-        let workers = config.workers.map_or(1, usize::from);
+        let workers = config.settings.workers.map_or(1, usize::from);
         Self { workers, metrics: MetricRegistry::new(workers) }
     }
 }

@@ -13,9 +13,7 @@ use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
 use super::filters::HttpFilters;
 use super::reader::EnvoyReader;
 use crate::check::ClusterDraft;
-use crate::config::{
-    AdminConfig, ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
-};
+use crate::config::{AdminConfig, HttpTimeouts, ListenAddress, ListenerConfig, Serve};
 use crate::problem::{SourceSpan, shown};
 use crate::yaml::YamlNode;
 
@@ -46,7 +44,7 @@ impl EnvoyReader<'_> {
                 continue;
             };
             let name = Shared::clone(&cluster.name);
-            if clusters.define(cluster, node.place).is_err() {
+            if clusters.define_used(cluster, node.place).is_err() {
                 self.report.error(node.place, format!("the cluster `{}` is defined twice", shown(&name)));
             }
         }
@@ -357,21 +355,11 @@ impl EnvoyReader<'_> {
         };
         let config = ListenerConfig {
             name: name.into(),
-            address,
-            is_required: true,
-            serve: Serve::Routes(Vec::new()),
-            http2: Http2Config::default(),
             normaliser,
             strips_port: self.is_true(node, "strip_any_host_port"),
-            limits: HttpLimits::default(),
             timeouts,
-            forwarded: ForwardedConfig::default(),
-            via: None,
-            request_id: None,
-            tls: None,
-            proxy_protocol: None,
             has_access_log: false,
-            filters: Vec::new(),
+            ..ListenerConfig::new(address, Serve::Routes(Vec::new()))
         };
         let protocols = self.upgrade_protocols(node, &[]);
         Some(Manager { config, routes, protocols, takes_grpc_web, is_refused: false })
@@ -386,23 +374,12 @@ enum Written {
 
 /// Returns the listener for a file that is a route configuration only.
 pub(super) fn default_listener(table: TableId) -> ListenerConfig {
+    let address = ListenAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 10_000)));
     ListenerConfig {
-        is_required: true,
         name: "routes".into(),
-        address: ListenAddress::Tcp(SocketAddr::from(([127, 0, 0, 1], 10_000))),
-        serve: Serve::Routes(vec![table]),
-        http2: Http2Config::default(),
         normaliser: Normaliser::Envoy(EnvoyPaths::default()),
-        strips_port: false,
-        limits: HttpLimits::default(),
-        timeouts: HttpTimeouts::default(),
-        forwarded: ForwardedConfig::default(),
-        via: None,
-        request_id: None,
-        tls: None,
-        proxy_protocol: None,
         has_access_log: false,
-        filters: Vec::new(),
+        ..ListenerConfig::new(address, Serve::Routes(vec![table]))
     }
 }
 

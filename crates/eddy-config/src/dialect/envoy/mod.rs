@@ -26,4 +26,4 @@ mod upstream_tls;
 mod whole;
 
 pub(crate) use re2::translated;
-pub(crate) use whole::{check_envoy, is_envoy};
+pub(crate) use whole::{Envoy, is_envoy};

@@ -18,64 +18,68 @@ use super::reference::References;
 use super::route::{GatewayRoute, RouteRule};
 use super::route_part::{RouteKind, RouteMatch};
 use super::tls::Certificates;
-use crate::check::{Draft, RulePlaces, TableDraft};
+use crate::check::{ConfigDialect, Draft, RulePlaces, TableDraft};
 use crate::config::{Action, ListenAddress};
 use crate::dialect::kubernetes::{GATEWAY_API, Manifests};
 use crate::problem::ProblemReport;
 use crate::tls::{CertificateFiles, ListenerTlsConfig};
 
-/// Adds the objects of the Gateway API to the draft; problems go to `report`.
-pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: &mut ProblemReport) {
-    let grants = Grants::read(manifests, report);
-    let certificates = Certificates { manifests, grants: &grants, sources: draft.sources };
-    let classes = read_classes(manifests, report);
-    let mut gateways = read_gateways(certificates, &classes, report);
-    let mut routes: Vec<GatewayRoute> = Vec::new();
-    for (kind, name) in [(RouteKind::Http, "HTTPRoute"), (RouteKind::Grpc, "GRPCRoute")] {
-        routes.extend(
-            manifests
-                .objects
-                .of(GATEWAY_API, name)
-                .filter_map(|object| GatewayRoute::of(object, kind, report)),
-        );
-    }
-    routes.sort_by(|a, b| a.creation_order.cmp(&b.creation_order).then(a.kind.name().cmp(b.kind.name())));
-    let sockets = sockets(&mut gateways, manifests, report);
-    let (attachments, outcomes) = attach(&routes, &gateways, manifests, report);
-    for attachment in &attachments {
-        gateways[attachment.listener.gateway].listeners[attachment.listener.listener].attached += 1;
-    }
-    let tls = BackendTls::read(manifests, draft.sources, report);
-    let calls = routes
-        .iter()
-        .filter(|route| route.kind == RouteKind::Grpc)
-        .flat_map(|route| &route.rules)
-        .flat_map(|rule| &rule.backends)
-        .map(|backend| (&backend.service, backend.port))
-        .collect();
-    let references = References { manifests, grants: &grants, tls: &tls, calls };
-    let faults: Vec<_> = routes.iter().map(|route| references.faults(route, report)).collect();
-    let maker = ActionMaker { references };
-    let mut lowering = GatewayTableBuilder {
-        routes: &routes,
-        gateways: &gateways,
-        attachments: &attachments,
-        maker,
-        draft,
-        report,
-    };
-    for (address, listeners) in &sockets {
-        lowering.table(address, listeners);
-    }
-    if let Some(filter) = draft.filters.find_builtin(CORS_FILTER) {
-        for (address, _) in &sockets {
-            draft.use_filter(address, filter);
+/// The Gateway API: Gateways, and the routes that are attached to them.
+pub(crate) struct GatewayApi;
+
+impl ConfigDialect<Manifests<'_, '_>> for GatewayApi {
+    fn lower(&self, manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: &mut ProblemReport) {
+        let grants = Grants::read(manifests, report);
+        let certificates = Certificates { manifests, grants: &grants, sources: draft.sources };
+        let classes = read_classes(manifests, report);
+        let mut gateways = read_gateways(certificates, &classes, report);
+        let mut routes: Vec<GatewayRoute> = Vec::new();
+        for (kind, name) in [(RouteKind::Http, "HTTPRoute"), (RouteKind::Grpc, "GRPCRoute")] {
+            routes.extend(
+                manifests
+                    .objects
+                    .of(GATEWAY_API, name)
+                    .filter_map(|object| GatewayRoute::of(object, kind, report)),
+            );
         }
+        routes.sort_by(|a, b| a.creation_order.cmp(&b.creation_order).then(a.kind.name().cmp(b.kind.name())));
+        let sockets = sockets(&mut gateways, manifests, report);
+        let (attachments, outcomes) = attach(&routes, &gateways, manifests, report);
+        for attachment in &attachments {
+            gateways[attachment.listener.gateway].listeners[attachment.listener.listener].attached += 1;
+        }
+        let tls = BackendTls::read(manifests, draft.sources, report);
+        let calls = routes
+            .iter()
+            .filter(|route| route.kind == RouteKind::Grpc)
+            .flat_map(|route| &route.rules)
+            .flat_map(|rule| &rule.backends)
+            .map(|backend| (&backend.service, backend.port))
+            .collect();
+        let references = References { manifests, grants: &grants, tls: &tls, calls };
+        let faults: Vec<_> = routes.iter().map(|route| references.faults(route, report)).collect();
+        let maker = ActionMaker { references };
+        let mut lowering = GatewayTableBuilder {
+            routes: &routes,
+            gateways: &gateways,
+            attachments: &attachments,
+            maker,
+            draft,
+            report,
+        };
+        for (address, listeners) in &sockets {
+            lowering.table(address, listeners);
+        }
+        if let Some(filter) = draft.filters.find_builtin(CORS_FILTER) {
+            for (address, _) in &sockets {
+                draft.use_filter(address, filter);
+            }
+        }
+        draft.statuses.extend(class_statuses(&classes));
+        draft.statuses.extend(gateway_statuses(&gateways));
+        draft.statuses.extend(route_statuses(&routes, &gateways, outcomes, &faults));
+        draft.statuses.extend(tls.statuses(&routes, &gateways, &attachments, manifests));
     }
-    draft.statuses.extend(class_statuses(&classes));
-    draft.statuses.extend(gateway_statuses(&gateways));
-    draft.statuses.extend(route_statuses(&routes, &gateways, outcomes, &faults));
-    draft.statuses.extend(tls.statuses(&routes, &gateways, &attachments, manifests));
 }
 
 /// Returns the listen addresses, each with its listeners. Of two listeners for the same host, that of the older Gateway

@@ -25,4 +25,4 @@ mod route_part;
 mod spec;
 mod tls;
 
-pub(crate) use lower::add;
+pub(crate) use lower::GatewayApi;

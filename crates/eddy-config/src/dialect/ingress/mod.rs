@@ -11,4 +11,4 @@ mod tls;
 mod whole;
 
 pub use nginx::annotations_page;
-pub(crate) use whole::add;
+pub(crate) use whole::Ingresses;

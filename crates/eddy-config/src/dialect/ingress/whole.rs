@@ -9,40 +9,44 @@ use super::nginx::{ServicePortQuery, lower};
 use super::plain::{add_plain, note_unresolved};
 use super::read::{note_resource, read_ingress};
 use super::tls::certificates;
-use crate::check::Draft;
+use crate::check::{ConfigDialect, Draft};
 use crate::dialect::kubernetes::{Backends, Manifests, Unresolved};
 use crate::dialect::nginx::{NginxOutput, read_generated};
 use crate::problem::ProblemReport;
 use crate::tls::ListenerTlsConfig;
 use crate::value::ObjectName;
 
-/// Adds the contents of Ingresses to the draft; problems go to `report`.
-pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: &mut ProblemReport) {
-    let Manifests { objects, backends, secrets, settings } = manifests;
-    let classes = Classes::read(objects, report);
-    let (mut plain, mut nginx) = (Vec::new(), Vec::new());
-    for object in objects.of("networking.k8s.io", "Ingress") {
-        let (ingress, class) = read_ingress(object, report);
-        note_unserved(&ingress, report);
-        match classes.controller_flavour(&ingress, class.as_ref()) {
-            Flavour::Plain => plain.push(ingress),
-            Flavour::Nginx => nginx.push(ingress),
+/// Ingresses, also those with the annotations of ingress-nginx.
+pub(crate) struct Ingresses;
+
+impl ConfigDialect<Manifests<'_, '_>> for Ingresses {
+    fn lower(&self, manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: &mut ProblemReport) {
+        let Manifests { objects, backends, secrets, settings } = manifests;
+        let classes = Classes::read(objects, report);
+        let (mut plain, mut nginx) = (Vec::new(), Vec::new());
+        for object in objects.of("networking.k8s.io", "Ingress") {
+            let (ingress, class) = read_ingress(object, report);
+            note_unserved(&ingress, report);
+            match classes.controller_flavour(&ingress, class.as_ref()) {
+                Flavour::Plain => plain.push(ingress),
+                Flavour::Nginx => nginx.push(ingress),
+            }
         }
-    }
-    let addresses = |certificates| Addresses {
-        plain: settings.addresses(None, &[], PORT),
-        secure: settings.addresses(None, &[], TLS_PORT),
-        certificates,
-    };
-    if !plain.is_empty() {
-        // Of two rules for the same host, path and type, that of the older Ingress wins.
-        plain.sort_by(|a, b| (a.created, &a.namespace, &a.name).cmp(&(b.created, &b.namespace, &b.name)));
-        let addresses = addresses(certificates(&plain, secrets, draft.sources, report));
-        add_plain(&plain, &addresses, manifests, draft, report);
-    }
-    if !nginx.is_empty() {
-        let addresses = addresses(certificates(&nginx, secrets, draft.sources, report));
-        add_nginx(&nginx, &addresses, backends, draft, report);
+        let addresses = |certificates| Addresses {
+            plain: settings.addresses(None, &[], PORT),
+            secure: settings.addresses(None, &[], TLS_PORT),
+            certificates,
+        };
+        if !plain.is_empty() {
+            // Of two rules for the same host, path and type, that of the older Ingress wins.
+            plain.sort_by(|a, b| (a.created, &a.namespace, &a.name).cmp(&(b.created, &b.namespace, &b.name)));
+            let addresses = addresses(certificates(&plain, secrets, draft.sources, report));
+            add_plain(&plain, &addresses, manifests, draft, report);
+        }
+        if !nginx.is_empty() {
+            let addresses = addresses(certificates(&nginx, secrets, draft.sources, report));
+            add_nginx(&nginx, &addresses, backends, draft, report);
+        }
     }
 }
 

@@ -101,20 +101,22 @@ mod tests {
     use super::judge_policies;
     use crate::dialect::istio::gateway::read_gateway;
     use crate::dialect::kubernetes::{ISTIO_NETWORKING, Secrets, read_objects};
+    use crate::leniency::Leniency;
     use crate::problem::{ProblemReport, SourceText};
     use crate::yaml::parse_documents;
 
     /// Returns the problems of a policy beside Gateways, and whether one is an error, with `--lenient`.
     fn judge(text: &str) -> (Vec<String>, bool) {
         let mut report = ProblemReport::new();
-        report.be_lenient();
-        let objects = read_objects(parse_documents(text, 0, &mut report).roots, &mut report);
-        let secrets = Secrets::default();
-        let gateways: Vec<_> = objects
-            .of(ISTIO_NETWORKING, "Gateway")
-            .filter_map(|gateway| read_gateway(gateway, &secrets, &[], &mut report))
-            .collect();
-        judge_policies(&objects, &gateways, &mut report);
+        report.with(Leniency::Lenient, |report| {
+            let objects = read_objects(parse_documents(text, 0, report).roots, report);
+            let secrets = Secrets::default();
+            let gateways: Vec<_> = objects
+                .of(ISTIO_NETWORKING, "Gateway")
+                .filter_map(|gateway| read_gateway(gateway, &secrets, &[], report))
+                .collect();
+            judge_policies(&objects, &gateways, report);
+        });
         let has_errors = report.has_errors();
         let problems = report.into_problems(&[SourceText::new("a.yaml", "")]);
         (problems.iter().map(ToString::to_string).collect(), has_errors)

@@ -26,4 +26,4 @@ mod upstream_tls;
 mod value;
 mod whole;
 
-pub(crate) use whole::add;
+pub(crate) use whole::Istio;

@@ -15,67 +15,72 @@ use super::host::intersection;
 use super::rule::{host_pattern, is_catch_all, is_for, rule_of};
 use super::server_tls::listener_tls;
 use super::service::{VirtualService, read_service};
-use crate::check::{Draft, RulePlaces, TableDraft};
+use crate::check::{ConfigDialect, Draft, RulePlaces, TableDraft};
 use crate::config::{Action, ActionKind, ListenAddress};
 use crate::dialect::kubernetes::{ISTIO_NETWORKING, Manifests};
 use crate::problem::{ProblemReport, SourceSpan, shown};
 use crate::value::ObjectName;
 
-/// Adds the contents of VirtualServices to the draft; problems go to `report`.
-pub(crate) fn add(manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: &mut ProblemReport) {
-    let mut gateways: Vec<_> = manifests.objects.of(ISTIO_NETWORKING, "Gateway").collect();
-    gateways.sort_by_key(|gateway| {
-        let metadata = &gateway.metadata;
-        (metadata.created, metadata.name.clone(), metadata.namespace.clone())
-    });
-    let sources = draft.sources;
-    let gateways: Vec<IstioGateway> = gateways
-        .into_iter()
-        .filter_map(|gateway| read_gateway(gateway, &manifests.secrets, sources, report))
-        .collect();
-    judge_policies(manifests.objects, &gateways, report);
-    let servers: Vec<IstioServer> = gateways.into_iter().flat_map(|gateway| gateway.servers).collect();
-    let services = manifests.objects.of(ISTIO_NETWORKING, "VirtualService");
-    let mut services: Vec<VirtualService> = services.map(|service| read_service(service, report)).collect();
-    // Oldest first, then by name before namespace, as in Istio.
-    services.sort_by(|a, b| {
-        (a.created, &a.name.name, &a.name.namespace).cmp(&(b.created, &b.name.name, &b.name.namespace))
-    });
-    let services = unite_delegates(services, report);
-    let destinations = Destinations::read(manifests, sources, report);
-    note_unbound(&services, &servers, report);
-    let mut by_address: BTreeMap<ListenAddress, Vec<&IstioServer>> = BTreeMap::new();
-    for server in &servers {
-        for address in manifests.settings.addresses(Some(&server.gateway), &[], server.port) {
-            by_address.entry(address).or_default().push(server);
-        }
-    }
-    for (address, servers) in by_address {
-        note_others(&servers, &address, report);
-        let actions = ActionMaker { destinations: &destinations };
-        let mut maker = IstioRuleBuilder {
-            services: &services,
-            actions,
-            served: HashSet::new(),
-            table: TableDraft::new(&format!("istio/{address}"), Dialect::Istio),
-            rules: Vec::new(),
-        };
+/// Istio's Gateways and VirtualServices.
+pub(crate) struct Istio;
+
+impl ConfigDialect<Manifests<'_, '_>> for Istio {
+    fn lower(&self, manifests: &Manifests<'_, '_>, draft: &mut Draft<'_>, report: &mut ProblemReport) {
+        let mut gateways: Vec<_> = manifests.objects.of(ISTIO_NETWORKING, "Gateway").collect();
+        gateways.sort_by_key(|gateway| {
+            let metadata = &gateway.metadata;
+            (metadata.created, metadata.name.clone(), metadata.namespace.clone())
+        });
+        let sources = draft.sources;
+        let gateways: Vec<IstioGateway> = gateways
+            .into_iter()
+            .filter_map(|gateway| read_gateway(gateway, &manifests.secrets, sources, report))
+            .collect();
+        judge_policies(manifests.objects, &gateways, report);
+        let servers: Vec<IstioServer> = gateways.into_iter().flat_map(|gateway| gateway.servers).collect();
+        let services = manifests.objects.of(ISTIO_NETWORKING, "VirtualService");
+        let mut services: Vec<VirtualService> =
+            services.map(|service| read_service(service, report)).collect();
+        // Oldest first, then by name before namespace, as in Istio.
+        services.sort_by(|a, b| {
+            (a.created, &a.name.name, &a.name.namespace).cmp(&(b.created, &b.name.name, &b.name.namespace))
+        });
+        let services = unite_delegates(services, report);
+        let destinations = Destinations::read(manifests, sources, report);
+        note_unbound(&services, &servers, report);
+        let mut by_address: BTreeMap<ListenAddress, Vec<&IstioServer>> = BTreeMap::new();
         for server in &servers {
-            maker.server(server, draft, report);
+            for address in manifests.settings.addresses(Some(&server.gateway), &[], server.port) {
+                by_address.entry(address).or_default().push(server);
+            }
         }
-        let table = maker.into_table(&servers, draft);
-        let table = draft.tables.add(table);
-        let place = servers.first().map_or_else(SourceSpan::default, |server| server.place);
-        let listener = address.to_string().into();
-        let own_tls: Vec<_> = servers.iter().map(|server| (server.place, server.tls.as_ref())).collect();
-        match listener_tls(&own_tls, report) {
-            Some(tls) => draft.serve_tls(listener, &address, table, tls, place, report),
-            None => draft.serve(listener, &address, table, place, report),
-        }
-        draft.normalise(&address, table, NORMALISER);
-        for name in RULE_FILTERS {
-            if let Some(filter) = draft.filters.find_builtin(name) {
-                draft.use_filter(&address, filter);
+        for (address, servers) in by_address {
+            note_others(&servers, &address, report);
+            let actions = ActionMaker { destinations: &destinations };
+            let mut maker = IstioRuleBuilder {
+                services: &services,
+                actions,
+                served: HashSet::new(),
+                table: TableDraft::new(&format!("istio/{address}"), Dialect::Istio),
+                rules: Vec::new(),
+            };
+            for server in &servers {
+                maker.server(server, draft, report);
+            }
+            let table = maker.into_table(&servers, draft);
+            let table = draft.tables.add(table);
+            let place = servers.first().map_or_else(SourceSpan::default, |server| server.place);
+            let listener = address.to_string().into();
+            let own_tls: Vec<_> = servers.iter().map(|server| (server.place, server.tls.as_ref())).collect();
+            match listener_tls(&own_tls, report) {
+                Some(tls) => draft.serve_tls(listener, &address, table, tls, place, report),
+                None => draft.serve(listener, &address, table, place, report),
+            }
+            draft.normalise(&address, table, NORMALISER);
+            for name in RULE_FILTERS {
+                if let Some(filter) = draft.filters.find_builtin(name) {
+                    draft.use_filter(&address, filter);
+                }
             }
         }
     }

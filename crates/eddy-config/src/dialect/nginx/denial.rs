@@ -3,7 +3,6 @@
 use super::guard::{Consequence, guard_consequence, is_off};
 use super::reader::NginxReader;
 use super::tree::Directive;
-use crate::leniency::Leniency;
 use crate::problem::SourceSpan;
 
 impl NginxReader<'_, '_> {
@@ -15,7 +14,7 @@ impl NginxReader<'_, '_> {
         message: String,
         hint: Option<String>,
     ) {
-        let (place, is_lenient) = (directive.name.place, self.leniency == Leniency::Lenient);
+        let (place, is_lenient) = (directive.name.place, self.report.is_lenient());
         match guard_consequence(&directive.name.text, here) {
             Consequence::Kept(reason) if !is_off(directive) => {
                 let hint = hint.unwrap_or_else(|| format!("`--lenient` does not ignore it: {reason}"));
@@ -39,7 +38,7 @@ impl NginxReader<'_, '_> {
     /// Reports that `--lenient` replaces an unreadable part of a program by a 403 response, because it may control
     /// access.
     pub(super) fn note_denial(&mut self, place: SourceSpan) {
-        if self.leniency == Leniency::Lenient {
+        if self.report.is_lenient() {
             self.report
                 .warning(
                     place,

@@ -42,4 +42,4 @@ pub use page::directives_page;
 pub(in crate::dialect) use targets::Targets;
 pub(in crate::dialect) use tree::{Directive, NginxWord};
 pub(in crate::dialect) use whole::read_generated;
-pub(crate) use whole::{check_nginx, included, read_nginx};
+pub(crate) use whole::{Nginx, included, read_nginx};

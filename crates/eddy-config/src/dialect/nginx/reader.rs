@@ -20,14 +20,12 @@ use super::tree::{Directive, NginxWord};
 use super::upstream_group::UpstreamGroup;
 use super::value::{parse_size, parse_time};
 use crate::config::Action;
-use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, origin_of, shown};
 
 /// Reader of an NGINX configuration.
 pub(super) struct NginxReader<'r, 'l> {
     pub(super) report: &'r mut ProblemReport,
     pub(super) sources: &'r [SourceText],
-    pub(super) leniency: Leniency,
     /// Servers, locations, maps and variables.
     pub(super) spec: SitesSpec,
     pub(super) actions: Vec<Shared<Action>>,
@@ -77,13 +75,11 @@ impl<'r, 'l> NginxReader<'r, 'l> {
     pub(super) fn new(
         sources: &'r [SourceText],
         output: NginxOutput<'r, 'l>,
-        leniency: Leniency,
         report: &'r mut ProblemReport,
     ) -> Self {
         Self {
             report,
             sources,
-            leniency,
             spec: SitesSpec::default(),
             actions: Vec::new(),
             output,
@@ -171,11 +167,7 @@ impl<'r, 'l> NginxReader<'r, 'l> {
 
     /// Reports what eddy does not support: an error, or a warning with `--lenient`.
     pub(super) fn refuse(&mut self, place: SourceSpan, message: String, hint: String) {
-        let found = match self.leniency {
-            Leniency::Strict => self.report.error(place, message),
-            Leniency::Lenient => self.report.warning(place, message),
-        };
-        found.hint(hint);
+        self.report.objection(place, message).hint(hint);
     }
 
     /// Returns the file and line of a directive.

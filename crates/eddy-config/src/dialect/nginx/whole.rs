@@ -16,16 +16,13 @@ use super::scope::BlockSettings;
 use super::server::ServerRead;
 use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
-use crate::check::ClusterDraft;
+use crate::check::{ConfigDialect, Draft};
 use crate::config::{
-    AccessLogConfig, AddressBlock, FilterSlots, ForwardedConfig, GatewayConfig, GatewayLimits, Http2Config,
-    HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, LogConfig, LogFormat, LogTarget, Predecessor,
-    QuarantineConfig, Serve, SitesAt, TableSlots,
+    AccessLogConfig, AddressBlock, ForwardedConfig, GatewaySettings, HttpLimits, HttpTimeouts, ListenAddress,
+    ListenerConfig, LogFormat, LogTarget, Serve, SitesAt,
 };
-use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, place_of, shown};
 use crate::table::SitesConfig;
-use crate::version::version_of;
 
 /// Servers of an NGINX configuration, and listeners for them.
 pub(crate) struct NginxServers {
@@ -34,19 +31,27 @@ pub(crate) struct NginxServers {
     main: MainContext,
 }
 
-/// Checks a configuration that consists of NGINX directives: the source `root` and those that it includes.
-///
-/// Returns `None` when errors were reported before.
-pub(crate) fn check_nginx(
-    sources: &[SourceText],
-    leniency: Leniency,
-    last: Predecessor<'_>,
-    report: &mut ProblemReport,
-) -> Option<GatewayConfig> {
-    let mut clusters = ClusterDraft::new(last.clusters);
-    let output = NginxOutput { clusters: &mut clusters, sites: 0, table: None, place: SourceSpan::default() };
-    let read = read_nginx(sources, 0, output, leniency, report)?;
-    Some(config(read, clusters, sources))
+/// NGINX's configuration language: the first text is `nginx.conf`, the others are files that it includes.
+pub(crate) struct Nginx;
+
+impl ConfigDialect<[SourceText]> for Nginx {
+    fn lower(&self, sources: &[SourceText], draft: &mut Draft<'_>, report: &mut ProblemReport) {
+        for (number, source) in sources.iter().enumerate() {
+            let gap = if number > 0 { "\n" } else { "" };
+            draft.show_text(number, format!("{gap}{}", source.text));
+        }
+        draft.included = included(sources, 0);
+        let (clusters, place) = (&mut draft.clusters, SourceSpan::default());
+        let output = NginxOutput { clusters, sites: draft.sites.len(), table: None, place };
+        let read = report.with(draft.leniency, |report| read_nginx(sources, 0, output, report));
+        let Some(NginxServers { listeners, sites, main }) = read else {
+            draft.is_incomplete = true;
+            return;
+        };
+        draft.listeners = listeners;
+        draft.sites.push(Shared::new(sites));
+        main.set(&mut draft.settings);
+    }
 }
 
 /// Reads NGINX directives: the source `root` and those that it includes.
@@ -56,14 +61,13 @@ pub(crate) fn read_nginx(
     sources: &[SourceText],
     root: usize,
     output: NginxOutput<'_, '_>,
-    leniency: Leniency,
     report: &mut ProblemReport,
 ) -> Option<NginxServers> {
     let directives = united(sources, root, report);
     if report.has_errors() {
         return None;
     }
-    let mut reader = NginxReader::new(sources, output, leniency, report);
+    let mut reader = NginxReader::new(sources, output, report);
     let first = sources.get(root).and_then(|source| Path::new(&*source.path).parent());
     reader.folder = first.map(Path::to_path_buf).unwrap_or_default();
     reader.read(&directives)
@@ -77,8 +81,7 @@ pub(in crate::dialect) fn read_generated(
     sources: &[SourceText],
     report: &mut ProblemReport,
 ) -> Option<NginxServers> {
-    let leniency = if report.is_lenient() { Leniency::Lenient } else { Leniency::Strict };
-    let mut reader = NginxReader::new(sources, output, leniency, report);
+    let mut reader = NginxReader::new(sources, output, report);
     reader.targets = targets;
     reader.read(directives)
 }
@@ -286,32 +289,15 @@ impl NginxReader<'_, '_> {
     }
 }
 
-/// Returns the configuration of a gateway whose only source are NGINX directives.
-fn config(read: NginxServers, clusters: ClusterDraft<'_>, sources: &[SourceText]) -> GatewayConfig {
-    let NginxServers { listeners, sites, main } = read;
-    let workers = u32::from(main.workers.unwrap_or(1));
-    let mut limits = GatewayLimits::default();
-    if let Some(connections) = main.connections {
-        limits.connections_max = connections.saturating_mul(workers).max(connections);
-    }
-    GatewayConfig {
-        listeners,
-        tables: TableSlots::default(),
-        clusters: clusters.finish(),
-        filters: FilterSlots::default(),
-        admin: None,
-        access_log: main.access_log.as_ref().and_then(access_log),
-        log: LogConfig { level: "info".into(), format: LogFormat::Text },
-        limits,
-        quarantine: QuarantineConfig::default(),
-        workers: main.workers,
-        drain_timeout: main.drain_timeout.unwrap_or(crate::config::DRAIN_TIMEOUT),
-        shown: sources.iter().map(|source| &*source.text).collect::<Vec<_>>().join("\n").into(),
-        version: version_of(sources),
-        sites: vec![Shared::new(sites)],
-        included: included(sources, 0),
-        route_check: 0,
-        acme: None,
+impl MainContext {
+    /// Sets what the directives say about the gateway as a whole.
+    fn set(self, settings: &mut GatewaySettings) {
+        let limit = &mut settings.limits.connections_max;
+        let workers = u32::from(self.workers.unwrap_or(1));
+        *limit = self.connections.map_or(*limit, |each| each.saturating_mul(workers).max(each));
+        settings.workers = self.workers;
+        settings.access_log = self.access_log.as_ref().and_then(access_log);
+        settings.drain_timeout = self.drain_timeout.unwrap_or(settings.drain_timeout);
     }
 }
 
@@ -341,22 +327,11 @@ fn listener(address: &ListenAddress, at: SitesAt, scope: &BlockSettings) -> List
     let everybody = ["0.0.0.0", "::"].map(|address| address.parse());
     let trusted = everybody.into_iter().flatten().map(|address| AddressBlock { address, prefix_bits: 0 });
     ListenerConfig {
-        is_required: true,
-        http2: Http2Config::default(),
-        normaliser: eddy_route::normalise::Normaliser::Eddy,
-        strips_port: false,
-        name: address.to_string().into(),
-        address: address.clone(),
-        serve: Serve::Sites(at),
-        tls: None,
-        proxy_protocol: None,
         limits,
         timeouts,
         forwarded: ForwardedConfig { x_forwarded: false, forwarded: false, trusted: trusted.collect() },
-        via: None,
-        request_id: None,
         has_access_log: scope.access_log.as_ref().is_none_or(|word| word.text != "off"),
-        filters: Vec::new(),
+        ..ListenerConfig::new(address.clone(), Serve::Sites(at))
     }
 }
 

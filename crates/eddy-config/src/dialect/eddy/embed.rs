@@ -10,7 +10,6 @@ use eddy_route::{Dialect, HostPattern, Rule};
 use crate::check::{Draft, RulePlaces, TableDraft};
 use crate::config::{Action, ActionKind, ListenAddress, ListenerConfig, Serve, SitesAt};
 use crate::dialect::nginx::{NginxOutput, included, is_nginx, read_nginx};
-use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan, SourceText, place_of, shown};
 use crate::read::Spanned;
 use crate::value::{DialectName, FilePath};
@@ -33,7 +32,6 @@ pub(super) fn embedded_path(file: &Spanned<FilePath>, sources: &[SourceText]) ->
 /// Reads the table of a file, its clusters and NGINX configuration; returns `None` after errors.
 pub(super) fn embed(
     wanted: &EmbeddedTableSpec<'_>,
-    leniency: Leniency,
     draft: &mut Draft<'_>,
     report: &mut ProblemReport,
 ) -> Option<TableDraft> {
@@ -58,13 +56,9 @@ pub(super) fn embed(
     }
     draft.included.push(PathBuf::from(path));
     draft.included.extend(included(draft.sources, root));
-    let output = NginxOutput {
-        clusters: &mut draft.clusters,
-        sites: draft.sites.len(),
-        table: Some(name),
-        place: file.place,
-    };
-    let read = read_nginx(draft.sources, root, output, leniency, report)?;
+    let (sources, sites) = (draft.sources, draft.sites.len());
+    let output = NginxOutput { clusters: &mut draft.clusters, sites, table: Some(name), place: file.place };
+    let read = report.with(draft.leniency, |report| read_nginx(sources, root, output, report))?;
     let listener = choose(&read.listeners, address, file.place, report)?;
     if listener.tls.is_some() {
         report

@@ -5,7 +5,6 @@ use eddy_route::Dialect;
 
 use super::embed::{EmbeddedTableSpec, embed};
 use crate::check::{Draft, TableDraft, check_rules};
-use crate::leniency::Leniency;
 use crate::problem::{ProblemReport, SourceSpan};
 use crate::read::{Either, NamedMap, Spanned};
 use crate::spec::{RuleSpec, TableSpec};
@@ -14,14 +13,13 @@ use crate::value::{ConfigName, DialectName};
 /// Checks the route tables and adds them; the clusters that rules name count as used.
 pub(super) fn check_tables(
     specs: Option<Spanned<NamedMap<ConfigName, TableForm>>>,
-    leniency: Leniency,
     draft: &mut Draft<'_>,
     report: &mut ProblemReport,
 ) {
     for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
         let id = draft.tables.declare(&entry.name);
         let name = &entry.name.value.0;
-        let made = entry.value.and_then(|form| check_table((id, name), form, leniency, draft, report));
+        let made = entry.value.and_then(|form| check_table((id, name), form, draft, report));
         // Errors of the table are reported already; listeners may name it.
         draft.tables.add(made.unwrap_or_else(|| TableDraft::new(name, Dialect::Eddy)));
     }
@@ -31,7 +29,6 @@ pub(super) fn check_tables(
 fn check_table(
     (id, name): (TableId, &Shared<str>),
     Spanned { value: form, place }: Spanned<TableForm>,
-    leniency: Leniency,
     draft: &mut Draft<'_>,
     report: &mut ProblemReport,
 ) -> Option<TableDraft> {
@@ -43,7 +40,7 @@ fn check_table(
         }
         Either::Other(TableSpec { dialect, file: Some(file), address, .. }) => {
             let wanted = EmbeddedTableSpec { name, dialect, file: &file, address: address.as_ref() };
-            return embed(&wanted, leniency, draft, report);
+            return embed(&wanted, draft, report);
         }
         // The reader has reported that the rules are missing or wrong.
         Either::Other(TableSpec { rules: None, .. }) => return None,
