@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../crates/eddy-config/tests/fuzz/mod.rs"]
+#[path = "../../crates/eddy-dialects/tests/fuzz/mod.rs"]
 mod fuzz;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {

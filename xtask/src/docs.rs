@@ -17,13 +17,16 @@ pub struct Page {
 /// Returns every page as generated from the current code.
 pub fn generated() -> Vec<Page> {
     vec![
-        Page { path: "docs/reference/config.md".to_owned(), text: eddy_config::reference_page() },
-        Page { path: "docs/reference/nginx-directives.md".to_owned(), text: eddy_config::directives_page() },
+        Page { path: "docs/reference/config.md".to_owned(), text: eddy_spec::reference::reference_page() },
+        Page {
+            path: "docs/reference/nginx-directives.md".to_owned(),
+            text: eddy_dialects::directives_page(),
+        },
         Page {
             path: "docs/reference/ingress-nginx-annotations.md".to_owned(),
-            text: eddy_config::annotations_page(),
+            text: eddy_dialects::annotations_page(),
         },
-        Page { path: "docs/reference/eddy.schema.json".to_owned(), text: eddy_config::schema() },
+        Page { path: "docs/reference/eddy.schema.json".to_owned(), text: eddy_spec::reference::schema() },
     ]
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use eddy_config::{SourceText, check};
+use eddy_dialects::check;
+use eddy_spec::problem::SourceText;
 
 /// Every folder of `examples/` with a configuration; a new one is added here and gets an end-to-end test.
 const EXAMPLES: [&str; 8] = [

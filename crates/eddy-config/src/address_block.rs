@@ -12,6 +12,21 @@ pub struct AddressBlock {
 }
 
 impl AddressBlock {
+    /// Returns the first address of the block: all bits behind the prefix are zero.
+    pub fn first_address(&self) -> IpAddr {
+        let bits = u32::from(self.prefix_bits);
+        match self.address {
+            IpAddr::V4(address) => {
+                let mask = u32::MAX.checked_shl(32 - bits).unwrap_or(0);
+                IpAddr::V4((address.to_bits() & mask).into())
+            }
+            IpAddr::V6(address) => {
+                let mask = u128::MAX.checked_shl(128 - bits).unwrap_or(0);
+                IpAddr::V6((address.to_bits() & mask).into())
+            }
+        }
+    }
+
     /// Whether `address` is in the block; an IPv4-mapped IPv6 address counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address.to_canonical(), address.to_canonical()) {

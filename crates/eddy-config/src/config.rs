@@ -35,14 +35,6 @@ pub type ClusterSlots = Slots<ClusterId, Shared<str>, ClusterConfig>;
 /// Filters by name.
 pub type FilterSlots = Slots<FilterId, Shared<str>, FilterConfig>;
 
-/// Parts of the configuration before, which the next one keeps.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Predecessor<'l> {
-    pub(crate) tables: &'l TableSlots,
-    pub(crate) clusters: &'l ClusterSlots,
-    pub(crate) filters: &'l FilterSlots,
-}
-
 /// A complete, checked configuration.
 #[derive(Clone, Debug)]
 pub struct GatewayConfig {

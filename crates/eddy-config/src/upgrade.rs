@@ -61,7 +61,7 @@ impl Upgrades {
 }
 
 /// Whether `protocol` is another form of HTTP: its requests would pass uninspected.
-pub(crate) fn is_http(protocol: &[u8]) -> bool {
+pub fn is_http(protocol: &[u8]) -> bool {
     let name = protocol.split(|byte| *byte == b'/').next().unwrap_or_default();
     [b"h2c".as_slice(), b"h2", b"h3", b"http", b"https", b"tls"]
         .iter()

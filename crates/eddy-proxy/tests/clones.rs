@@ -11,13 +11,15 @@ use std::net::SocketAddr;
 use std::os::unix::net::UnixListener;
 use std::sync::Arc;
 
-use eddy_config::{GatewayConfig, Mirror, MirrorHost, SourceText, check};
+use eddy_config::{GatewayConfig, Mirror, MirrorHost};
+use eddy_dialects::check;
 use eddy_filter::{
     Filter, FilterEvent, FilterInfo, FilterLibrary, FilterLogLevel, FilterPolicy, Interest, LibraryCall,
     LibraryKeepAlive,
 };
 use eddy_ids::{Shared, shared_clones};
 use eddy_proxy::FilterHost;
+use eddy_spec::problem::SourceText;
 use place::{ask, connect, listen, start_filtered, start_origin, use_filters};
 
 /// Requests of a case that are not counted: pools fill, and names are noted for the first time.

@@ -434,8 +434,8 @@ fn the_demo_endpoint_has_filters_too() {
     let address = listener.address;
     let text =
         format!("workers: 1\nlisteners: [{{address: '{address}', demo: true}}]\nlimits: {{queue_delay: 0s}}");
-    let source = eddy_config::SourceText::new("test.yaml", text.as_str());
-    let config = eddy_config::check(&[source]).unwrap().config;
+    let source = eddy_spec::problem::SourceText::new("test.yaml", text.as_str());
+    let config = eddy_dialects::check(&[source]).unwrap().config;
     let place = Setup::default()
         .hook(HEADS, |view, said| {
             said.edit(&FilterEdit::Set { name: b"x-demo", value: b"1" });

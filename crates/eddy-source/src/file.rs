@@ -5,10 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eddy_config::{
-    Checked, GatewayConfig, Leniency, Problem, Severity, SourceText, check_after, check_with,
-    included_patterns, is_manifest, is_pattern, matches_pattern,
+use eddy_config::GatewayConfig;
+use eddy_dialects::{
+    Checked, check_after, check_with, included_patterns, is_manifest, is_pattern, matches_pattern,
 };
+use eddy_spec::Leniency;
+use eddy_spec::problem::{Problem, Severity, SourceText};
 
 use crate::folder::{Below, files_below, files_in};
 use crate::read::read_file;

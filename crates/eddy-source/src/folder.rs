@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use eddy_config::Problem;
+use eddy_spec::problem::Problem;
 
 /// Files of a manifest directory, beyond those that [`files_in`] returns.
 #[derive(Debug, Default)]

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-use eddy_config::{Problem, Severity, SourceText};
+use eddy_spec::problem::{Problem, Severity, SourceText};
 
 use crate::stamp::Stamp;
 

@@ -26,7 +26,7 @@ fn a_file_is_read_and_checked() {
     let loaded = FileSource::new(vec![place.write("eddy.yaml", GOOD)]).load().unwrap();
     assert_eq!(loaded.checked.config.listeners.len(), 1);
     assert_eq!(loaded.sources.len(), 1);
-    assert_eq!(loaded.checked.config.version, eddy_config::version_of(&loaded.sources));
+    assert_eq!(loaded.checked.config.version, eddy_spec::version_of(&loaded.sources));
 }
 
 #[test]

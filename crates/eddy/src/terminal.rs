@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use eddy_config::Colour;
+use eddy_spec::problem::Colour;
 
 /// Returns whether to use colours: only on a terminal, and not if `NO_COLOR` is set.
 pub(crate) fn colour_of(stream: &impl IsTerminal) -> Colour {

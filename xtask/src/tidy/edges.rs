@@ -54,12 +54,19 @@ const FREE: [&str; 1] = ["eddy"];
 /// Crates that tests of any crate may use: the end-to-end test kit, and notices of missing peers.
 const FOR_TESTS: [&str; 2] = ["eddy-e2e", "test-peers"];
 
-/// Imports of single crates for their tests only: where a request to a configured cluster goes.
-const FOR_TESTS_OF: [(&str, &str); 1] = [("eddy-config", "eddy-upstream")];
+/// Imports of single crates for their tests only: where a request to a configured cluster goes, and configurations that
+/// are read from texts.
+const FOR_TESTS_OF: [(&str, &str); 5] = [
+    ("eddy-dialects", "eddy-upstream"),
+    ("eddy-convert", "eddy-dialects"),
+    ("eddy-convert", "eddy-spec"),
+    ("eddy-proxy", "eddy-dialects"),
+    ("eddy-proxy", "eddy-spec"),
+];
 
 /// Allowed imports of each crate, from the highest row to the lowest; a crate imports lower rows only.
-const ALLOWED: [(&str, &[&str]); 17] = [
-    ("eddy-source", &["eddy-config"]),
+const ALLOWED: [(&str, &[&str]); 21] = [
+    ("eddy-source", &["eddy-dialects", "eddy-spec", "eddy-config"]),
     (
         "eddy-proxy",
         &[
@@ -75,10 +82,50 @@ const ALLOWED: [(&str, &[&str]); 17] = [
             "eddy-ids",
         ],
     ),
+    ("eddy-convert", &["eddy-config", "eddy-route", "eddy-model", "eddy-http", "eddy-ids"]),
     (
-        "eddy-config",
-        &["eddy-builtin", "eddy-route", "eddy-filter", "eddy-model", "eddy-tls", "eddy-http", "eddy-ids"],
+        "eddy-dialects",
+        &[
+            "eddy-check",
+            "eddy-spec",
+            "eddy-config",
+            "eddy-builtin",
+            "eddy-route",
+            "eddy-filter",
+            "eddy-model",
+            "eddy-tls",
+            "eddy-http",
+            "eddy-ids",
+        ],
     ),
+    (
+        "eddy-check",
+        &[
+            "eddy-spec",
+            "eddy-config",
+            "eddy-builtin",
+            "eddy-route",
+            "eddy-filter",
+            "eddy-model",
+            "eddy-tls",
+            "eddy-http",
+            "eddy-ids",
+        ],
+    ),
+    (
+        "eddy-spec",
+        &[
+            "eddy-config",
+            "eddy-builtin",
+            "eddy-route",
+            "eddy-filter",
+            "eddy-model",
+            "eddy-tls",
+            "eddy-http",
+            "eddy-ids",
+        ],
+    ),
+    ("eddy-config", &["eddy-builtin", "eddy-route", "eddy-filter", "eddy-model", "eddy-http", "eddy-ids"]),
     ("eddy-builtin", &["eddy-filter", "eddy-http", "eddy-protobuf"]),
     ("eddy-upstream", &["eddy-model", "eddy-http", "eddy-tls", "eddy-io", "eddy-ids"]),
     ("eddy-guest", &["eddy-filter", "eddy-http", "proxy-wasm-host", "wasm-sandbox"]),

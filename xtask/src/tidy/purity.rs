@@ -112,7 +112,7 @@ impl<'ast> Visit<'ast> for PurityVisitor<'_> {
     }
 }
 
-const NO_IO: [&str; 8] = [
+const NO_IO: [&str; 13] = [
     "eddy-http",
     "eddy-route",
     "eddy-filter",
@@ -120,13 +120,20 @@ const NO_IO: [&str; 8] = [
     "eddy-protobuf",
     "eddy-tls",
     "eddy-model",
+    "eddy-config",
+    "eddy-spec",
+    "eddy-check",
+    "eddy-dialects",
+    "eddy-convert",
     "eddy-ids",
 ];
 const IO_CRATES: [&str; 7] = ["tokio", "rustix", "socket2", "mio", "nix", "hickory-resolver", "reqwest"];
 /// Crates that are built without others, whether imported directly or through third crates.
-const UNREACHABLE: [(&str, &[&str]); 2] = [
+const UNREACHABLE: [(&str, &[&str]); 4] = [
     ("eddy-model", &["tokio", "hickory-resolver", "eddy-io"]),
     ("eddy-config", &["tokio", "hickory-resolver", "eddy-io"]),
+    ("eddy-dialects", &["tokio", "hickory-resolver", "eddy-io"]),
+    ("eddy-proxy", &["eddy-check", "eddy-spec"]),
 ];
 /// Modules of `std` that access the operating system.
 const OUTER: [&str; 5] = ["fs", "process", "thread", "env", "os"];

@@ -250,7 +250,9 @@ fn build_listener(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use eddy_config::{Leniency, SourceText, check_after, check_with};
+    use eddy_dialects::{check_after, check_with};
+    use eddy_spec::Leniency;
+    use eddy_spec::problem::SourceText;
 
     fn sources(first: &str, second: &str) -> [SourceText; 1] {
         let text = format!(

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use eddy_config::{
-    Action, FilterConfig, FilterKind, FilterSlots, GatewayConfig, ListenAddress, SourceText, check,
-};
+use eddy_config::{Action, FilterConfig, FilterKind, FilterSlots, GatewayConfig, ListenAddress};
+use eddy_dialects::check;
 use eddy_filter::{Filter, FilterLogLevel};
 use eddy_ids::Shared;
 use eddy_io::{PortSharing, SharedPage, listen_tcp};
 use eddy_proxy::{FilterHost, FilterSet, Gateway, Ready, Sockets};
+use eddy_spec::problem::SourceText;
 
 /// Timeout of every wait in a test.
 const PATIENCE: Duration = Duration::from_secs(20);

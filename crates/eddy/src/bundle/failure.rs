@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use eddy_config::{Problem, SourceText};
+use eddy_spec::problem::{Problem, SourceText};
 use thiserror::Error;
 
 /// Why Go filters could not be linked into a library.

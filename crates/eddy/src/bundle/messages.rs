@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use eddy_config::{Problem, Severity, SourceText};
+use eddy_spec::problem::{Problem, Severity, SourceText};
 use serde::Deserialize;
 
 use super::failure::BundleFailure;

@@ -8,13 +8,15 @@ use std::sync::mpsc::Receiver;
 
 use anyhow::Context;
 use eddy_acme::{AcmeSettings, Agent};
-use eddy_config::{FilterConfig, GatewayConfig, Problem, version_of};
+use eddy_config::{FilterConfig, GatewayConfig};
 use eddy_filter::{FilterLogLevel, HostApi};
 use eddy_guest::ReclaimQueue;
 use eddy_ids::{FilterId, Shared};
 use eddy_io::{SharedPage, WORKERS_MAX};
 use eddy_proxy::{FilterHost, FilterSet, Gateway, Ready};
 use eddy_source::{FileSource, Rejected};
+use eddy_spec::problem::Problem;
+use eddy_spec::version_of;
 
 use super::command::{EngineCommand, GatewayHandles, StartError};
 use super::lend::lend;

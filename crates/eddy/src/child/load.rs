@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use eddy_config::{GatewayConfig, Problem, Severity, version_of};
+use eddy_config::GatewayConfig;
 use eddy_source::{FileSource, Rejected};
+use eddy_spec::problem::{Problem, Severity};
+use eddy_spec::version_of;
 
 use super::loaded::Loaded;
 use crate::bundle::GoBuildTarget;

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use eddy_config::{GatewayConfig, Leniency, Problem, SourceText};
+use eddy_config::GatewayConfig;
 use eddy_ids::Shared;
+use eddy_spec::Leniency;
+use eddy_spec::problem::{Problem, SourceText};
 
 use crate::filters::{folders_of, name_library};
 use crate::tls::{ReadTls, TlsFiles};
@@ -55,7 +57,7 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<Loaded> {
         ..SourceText::new(path, text)
     };
     let sources: Vec<SourceText> = texts.iter().map(source).collect();
-    let mut config = eddy_config::check_with(&sources, Leniency::Lenient).ok()?.config;
+    let mut config = eddy_dialects::check_with(&sources, Leniency::Lenient).ok()?.config;
     let folders = folders_of(&config);
     if let Some(library) = &bundle {
         name_library(&mut config, library);
@@ -77,7 +79,7 @@ mod tests {
             "listeners: [{address: '127.0.0.1:0', routes: legacy}]\nroutes: {legacy: {file: legacy.conf}}\n";
         let legacy = SourceText::new("legacy.conf", "http { server { return 200; } }").included();
         let sources = vec![SourceText::new("eddy.yaml", text), legacy];
-        let checked = eddy_config::check(&sources).unwrap();
+        let checked = eddy_dialects::check(&sources).unwrap();
         let kept = unpack(&pack(&sources, None, Some(&TlsFiles::default()))).unwrap();
         assert_eq!(kept.sources, sources);
         assert_eq!(kept.config.version, checked.config.version);

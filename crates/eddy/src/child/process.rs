@@ -10,10 +10,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use eddy_config::{Leniency, Problem, render};
 use eddy_guest::ReclaimQueue;
 use eddy_io::SharedPage;
 use eddy_source::{FileSource, Watcher};
+use eddy_spec::Leniency;
+use eddy_spec::problem::{Problem, render};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::command::{EngineCommand, GatewayHandles, StartError};

@@ -1,8 +1,8 @@
 //! Result of the last load, to detect whether the files contain anything new.
 
-use eddy_config::version_of;
 use eddy_ids::Shared;
 use eddy_source::{CompanionsLook, FileSource, Rejected};
+use eddy_spec::version_of;
 
 use super::loaded::Loaded;
 

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
-use eddy_config::Leniency;
 use eddy_route::OtherDialect;
+use eddy_spec::Leniency;
 use tracing::level_filters::LevelFilter;
 
 use super::duration::parse_duration;

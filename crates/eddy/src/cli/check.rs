@@ -2,9 +2,11 @@
 
 use std::io::stderr;
 
-use eddy_config::{GatewayConfig, ObjectStatus, Problem, SourceText, render, to_json};
+use eddy_config::GatewayConfig;
 use eddy_route::nginx::PlaceKind;
 use eddy_source::{FileSource, Loaded};
+use eddy_spec::ObjectStatus;
+use eddy_spec::problem::{Problem, SourceText, render, to_json};
 
 use super::arguments::Check;
 use super::error::CommandError;

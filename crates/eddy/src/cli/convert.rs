@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use eddy_config::{ConversionTarget, convert};
+use eddy_convert::{ConversionTarget, convert};
 
 use super::arguments::{Convert, ConvertTarget};
 use super::error::CommandError;

@@ -4,9 +4,11 @@ use std::io::stderr;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
-use eddy_config::{GatewayConfig, Leniency, ListenerConfig, render};
+use eddy_config::{GatewayConfig, ListenerConfig};
 use eddy_route::Router;
 use eddy_source::FileSource;
+use eddy_spec::Leniency;
+use eddy_spec::problem::render;
 
 use super::error::CommandError;
 use crate::terminal::{colour_of, print_error};

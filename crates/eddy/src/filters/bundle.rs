@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use eddy_config::{FilterConfig, FilterKind, GatewayConfig, GoSource, Problem, SourceText};
+use eddy_config::{FilterConfig, FilterKind, GatewayConfig, GoSource};
 use eddy_ids::{FilterId, Shared};
+use eddy_spec::problem::{Problem, SourceText};
 
 use super::problem::FilterProblem;
 use super::registered::registered_name;

@@ -8,7 +8,8 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use eddy_config::{GatewayConfig, Problem, SourceText};
+use eddy_config::GatewayConfig;
+use eddy_spec::problem::{Problem, SourceText};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Problem of a filter, and its position in the configuration.
 
-use eddy_config::{Problem, Severity, SourceText};
 use eddy_filter::LoadError;
+use eddy_spec::problem::{Problem, Severity, SourceText};
 use serde::{Deserialize, Serialize};
 
 /// Filter that cannot be created.

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use eddy_config::{GatewayConfig, ListenerConfig, ListenerTlsConfig, Problem, Severity};
+use eddy_config::{GatewayConfig, ListenerConfig, ListenerTlsConfig};
 use eddy_model::WrittenPath;
 use eddy_route::HostPattern;
+use eddy_spec::problem::{Problem, Severity};
 use eddy_tls::{Identity, Revocations, Validity};
 use jiff::Timestamp;
 

@@ -5,8 +5,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use eddy_config::{GatewayConfig, Problem, Severity};
+use eddy_config::GatewayConfig;
 use eddy_model::{ServerCheck, WrittenPath};
+use eddy_spec::problem::{Problem, Severity};
 use serde::{Deserialize, Serialize};
 
 /// Contents of the TLS files of a configuration, as read; packed with it, in case the files become invalid.

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use eddy_acme::{AcmeSettings, CertificateSpec, ChallengeKind};
 use eddy_config::{
-    AcmeChallenge, AcmeConfig, GatewayConfig, ListenerConfig, ListenerTlsConfig, OrderedCertificate, Problem,
-    Serve, Severity,
+    AcmeChallenge, AcmeConfig, GatewayConfig, ListenerConfig, ListenerTlsConfig, OrderedCertificate, Serve,
 };
 use eddy_ids::{BySlot, ClusterId};
 use eddy_model::{ClusterConfig, ClusterTlsConfig, ServerCheck, TlsVersion, WrittenPath, WrittenPlace};
+use eddy_spec::problem::{Problem, Severity};
 use eddy_tls::{
     Authorities, Challenges, ClientCertificates, ClientSettings, ClientTls, Fingerprint, Identity,
     Revocations, ServerSettings, ServerTls, TicketKeys,

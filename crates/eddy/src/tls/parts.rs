@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use eddy_config::{AcmeConfig, CertificateFiles, GatewayConfig, ListenerTlsConfig, Problem, Severity};
+use eddy_config::{AcmeConfig, CertificateFiles, GatewayConfig, ListenerTlsConfig};
 use eddy_model::{ClusterTlsConfig, IdentityFiles, ServerCheck, WrittenPath, WrittenPlace};
+use eddy_spec::problem::{Problem, Severity};
 use eddy_tls::{Authorities, Identity, IdentityError, Revocations, TlsError};
 
 use super::files::TlsFiles;

@@ -1,6 +1,7 @@
 //! TLS files and their parsed contents.
 
-use eddy_config::{GatewayConfig, Problem};
+use eddy_config::GatewayConfig;
+use eddy_spec::problem::Problem;
 
 use super::files::TlsFiles;
 use super::parts::TlsParts;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use eddy_config::{SourceText, check};
+use eddy_dialects::check;
 use eddy_e2e::peer::Questions;
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::normalise::Normal;
 use eddy_route::{PathPattern, RouteRequest, RouteScratch, Rule, ValueMatch, ValueTest};
+use eddy_spec::problem::SourceText;
 use serde_json::Value;
 
 /// Number of requests by result. A request counts once for each feature of the route that it matches.

@@ -2,9 +2,10 @@
 
 use anyhow::{Result, ensure};
 use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL_NOPAD};
-use eddy_config::{Severity, SourceText, check};
+use eddy_dialects::check;
 use eddy_e2e::peer::{Envoy, bootstrap};
 use eddy_e2e::secure::Authority;
+use eddy_spec::problem::{Severity, SourceText};
 use serde_json::{Value, json};
 
 /// Checks that both programs accept a configuration, or both refuse it.

@@ -11,10 +11,12 @@ mod random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use eddy_config::{ActionKind, GatewayConfig, SourceText, check};
+use eddy_config::{ActionKind, GatewayConfig};
+use eddy_dialects::check;
 use eddy_e2e::peer::{ENVOY_ANSWERS, EchoUpstream, Questions, Reply, bootstrap, envoy_says};
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::{RouteRequest, RouteScratch, Router};
+use eddy_spec::problem::SourceText;
 use random::Xorshift64Star;
 use serde_json::{Value, json};
 

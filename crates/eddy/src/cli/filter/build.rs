@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::anyhow;
-use eddy_config::{Problem, SourceText, render, to_json};
 use eddy_source::FileSource;
+use eddy_spec::problem::{Problem, SourceText, render, to_json};
 use serde::Serialize;
 
 use super::output::{say_linking, show};

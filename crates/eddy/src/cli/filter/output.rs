@@ -2,7 +2,7 @@
 
 use std::io::stderr;
 
-use eddy_config::render;
+use eddy_spec::problem::render;
 
 use crate::bundle::BundleFailure;
 use crate::cli::error::CommandError;

@@ -1,0 +1,50 @@
+//! Checks Wasm filters.
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::json::json_of;
+use eddy_config::{WasmConfig, WasmIsolation};
+use eddy_spec::problem::ProblemReport;
+use eddy_spec::spec::WasmSpec;
+use eddy_spec::yaml::YamlNode;
+
+/// Checks a Wasm filter; returns `None` if it has no module file.
+pub(super) fn check_wasm(spec: &WasmSpec, folder: &Path, report: &mut ProblemReport) -> Option<WasmConfig> {
+    let module = folder.join(&spec.module.as_ref()?.value.0);
+    let text = |text: &Option<eddy_spec::read::Spanned<eddy_spec::value::BoundedText<256>>>| {
+        text.as_ref().map_or_else(String::new, |text| text.value.0.clone())
+    };
+    let variables = spec.allow.as_ref().and_then(|allow| allow.value.env.as_ref());
+    let variables = variables.into_iter().flat_map(|env| &env.value.0);
+    let env = variables.filter_map(|entry| {
+        let value = entry.value.as_ref()?;
+        Some((entry.name.value.0.clone(), value.value.0.clone()))
+    });
+    Some(WasmConfig {
+        module,
+        root_id: text(&spec.root_id),
+        vm_id: text(&spec.vm_id),
+        vm_config: spec
+            .vm_config
+            .as_ref()
+            .map_or_else(String::new, |config| plain_or_json(&config.value.0, report)),
+        isolation: spec.isolation.map_or(WasmIsolation::Worker, |isolation| isolation.value.0),
+        memory_bytes: spec.memory.map_or(MEMORY_BYTES_DEFAULT, |memory| memory.value.0),
+        cpu: spec.cpu.map_or(CPU_DEFAULT, |cpu| cpu.value.0),
+        env: env.collect(),
+    })
+}
+
+/// Converts a value to the form that a module receives: a string as it is, null as an empty string, any other value as
+/// JSON.
+pub(super) fn plain_or_json(node: &YamlNode<'_>, report: &mut ProblemReport) -> String {
+    let json = json_of(node, report);
+    if json == "null" {
+        return String::new();
+    }
+    serde_json::from_str::<String>(&json).unwrap_or(json)
+}
+
+const MEMORY_BYTES_DEFAULT: u64 = 64 << 20;
+const CPU_DEFAULT: Duration = Duration::from_millis(10);

@@ -1,0 +1,28 @@
+//! Paths as written, with their places for messages.
+
+use eddy_ids::Shared;
+use eddy_model::{WrittenPath, WrittenPlace};
+
+use super::filter::folder_of;
+use eddy_spec::problem::{SourceSpan, SourceText};
+use eddy_spec::read::Spanned;
+use eddy_spec::value::FilePath;
+
+pub(crate) fn written(path: &Spanned<FilePath>, sources: &[SourceText]) -> WrittenPath {
+    WrittenPath {
+        path: folder_of(path.place, sources).join(&path.value.0),
+        text: None,
+        place: written_place(path.place, sources),
+    }
+}
+
+/// Converts a position to one that can be used for problems found later.
+pub fn written_place(place: SourceSpan, sources: &[SourceText]) -> WrittenPlace {
+    let source = sources.get(place.source as usize);
+    WrittenPlace {
+        file: source.map_or_else(|| "".into(), |source| Shared::clone(&source.path)),
+        line: place.line,
+        column: place.column,
+        length: place.length,
+    }
+}

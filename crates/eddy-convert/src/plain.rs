@@ -1,0 +1,106 @@
+//! Input of the conversion as plain rules, and what a conversion loses.
+
+use eddy_route::{HostPattern, PathPattern, Rule, SourceLocation};
+
+use eddy_config::ListenerTlsConfig;
+use eddy_config::{Action, ClusterSlots, Http2Config, ListenAddress};
+
+/// A setting that the target language cannot express.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Position of the setting.
+    pub origin: SourceLocation,
+    /// Description of the setting and of the difference.
+    pub reason: String,
+}
+
+/// A configuration reduced to plain rules.
+pub(super) struct PlainConfig<'c> {
+    pub(super) listeners: Vec<PlainListener<'c>>,
+    pub(super) clusters: &'c ClusterSlots,
+}
+
+/// A listener and its tables, in order.
+pub(super) struct PlainListener<'c> {
+    pub(super) name: String,
+    pub(super) address: ListenAddress,
+    pub(super) tls: Option<&'c ListenerTlsConfig>,
+    pub(super) http2: Http2Config,
+    pub(super) tables: Vec<PlainTable>,
+}
+
+impl PlainListener<'_> {
+    /// Reports that its TLS settings are not expressed, or not exactly.
+    pub(super) fn add_tls_losses(&self, reason: &str, losses: &mut Vec<Loss>) {
+        let Some(first) = self.tls.and_then(|tls| tls.files().next()) else { return };
+        let origin = SourceLocation { file: first.place.file.clone(), line: first.place.line };
+        losses.push(Loss { origin, reason: format!("TLS of the listener `{}`: {reason}", self.name) });
+    }
+}
+
+/// A table with rules of eddy's own dialect.
+pub(super) struct PlainTable {
+    pub(super) name: String,
+    pub(super) rules: Vec<PlainRule>,
+}
+
+/// A rule and its action.
+pub(super) struct PlainRule {
+    pub(super) rule: Rule,
+    pub(super) action: Action,
+}
+
+/// Returns the hosts of a rule; any host if it names none.
+pub(super) fn hosts_of(rule: &Rule) -> Vec<HostPattern> {
+    if rule.hosts.is_empty() { vec![HostPattern::Any] } else { rule.hosts.clone() }
+}
+
+/// Whether a rule matches all requests for a host, so that none of them reaches rules of less specific hosts.
+pub(super) fn takes_all(rule: &Rule, host: &HostPattern) -> bool {
+    let is_for_all = match &rule.path {
+        PathPattern::Any => true,
+        PathPattern::Prefix(prefix) => prefix == "/",
+        PathPattern::Exact(_)
+        | PathPattern::BytePrefix(_)
+        | PathPattern::Caseless(_)
+        | PathPattern::Regex(_)
+        | PathPattern::Search(_)
+        | PathPattern::Template(_) => false,
+    };
+    is_for_all
+        && rule.methods.is_empty()
+        && rule.headers.is_empty()
+        && rule.query.is_empty()
+        && rule.fraction.is_none()
+        && hosts_of(rule).contains(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use eddy_route::Fraction;
+
+    use super::*;
+
+    #[test]
+    fn a_rule_takes_all_requests_for_a_host_only_without_any_condition() {
+        let host = HostPattern::Exact("a.test".to_owned());
+        let all = Rule {
+            hosts: vec![host.clone()],
+            path: PathPattern::Prefix("/".to_owned()),
+            ..Rule::new("all", SourceLocation { file: "".into(), line: 1 })
+        };
+        assert!(takes_all(&all, &host));
+        assert!(takes_all(&Rule { path: PathPattern::Any, ..all.clone() }, &host));
+        assert!(!takes_all(&all, &HostPattern::Any));
+        assert!(takes_all(&Rule { hosts: Vec::new(), ..all.clone() }, &HostPattern::Any));
+        let half = Fraction { numerator: 1, denominator: 2 };
+        for rule in [
+            Rule { fraction: Some(half), ..all.clone() },
+            Rule { methods: vec!["GET".to_owned()], ..all.clone() },
+            Rule { path: PathPattern::Prefix("/a".to_owned()), ..all.clone() },
+            Rule { hosts: Vec::new(), ..all },
+        ] {
+            assert!(!takes_all(&rule, &host), "{rule:?}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Envoy configuration as a whole: a bootstrap file, or a route configuration alone.
+
+use eddy_builtin::{BuiltinConfig, GrpcWebConfig};
+use eddy_filter::FilterPolicy;
+use eddy_ids::{Shared, TableId};
+
+use super::bootstrap::{BEGINNING, default_listener};
+use super::hash::{RouteKeys, give_keys};
+use super::reader::EnvoyReader;
+use super::routes::EnvoyRouteTable;
+use super::scope::RouteConfigContext;
+use super::shape;
+use eddy_check::{ConfigDialect, Draft};
+use eddy_config::{ListenerConfig, Serve};
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
+use eddy_spec::yaml::{YamlNode, has_outer_key, parse};
+
+/// Whether a text is an Envoy configuration: a bootstrap file or a route configuration.
+pub(crate) fn is_envoy(text: &str) -> bool {
+    has_outer_key(text, |key| {
+        matches!(key, "static_resources" | "staticResources" | "virtual_hosts" | "virtualHosts" | "@type")
+    })
+}
+
+/// Envoy's configuration language: one text, a bootstrap file or a route configuration.
+pub(crate) struct Envoy;
+
+impl ConfigDialect<[SourceText]> for Envoy {
+    fn lower(&self, sources: &[SourceText], draft: &mut Draft<'_>, report: &mut ProblemReport) {
+        let [source] = sources else {
+            let place = SourceSpan { source: 1, ..BEGINNING };
+            report
+                .error(place, "an Envoy configuration is a single file")
+                .hint("move everything into the first file");
+            return;
+        };
+        let tree = parse(&source.text, 0, report);
+        let Some(mut root) = tree.root.filter(|_| tree.is_whole) else {
+            draft.is_incomplete = true;
+            return;
+        };
+        report.with(draft.leniency, |report| read(&mut root, &source.path, draft, report));
+        draft.show(0, [&root]);
+    }
+}
+
+fn read(root: &mut YamlNode<'_>, file: &Shared<str>, draft: &mut Draft<'_>, report: &mut ProblemReport) {
+    let is_routes = root.entry("virtual_hosts").or_else(|| root.entry("virtualHosts")).is_some()
+        || shape::type_of(root).is_some_and(|name| name == ROUTES);
+    let (message, name) = if is_routes { (ROUTES, "routes") } else { (BOOTSTRAP, "bootstrap") };
+    shape::spell_enums(root, message);
+    let root = &*root;
+    shape::check(root, message, name, report);
+    if report.has_errors() {
+        return;
+    }
+    let mut reader = EnvoyReader::new(report);
+    if is_routes {
+        read_routes(root, file, &mut reader, draft);
+    } else {
+        read_bootstrap(root, file, &mut reader, draft);
+    }
+    reader.object_to_rest(root);
+}
+
+/// Reads a route configuration alone.
+fn read_routes(root: &YamlNode<'_>, file: &Shared<str>, reader: &mut EnvoyReader<'_>, draft: &mut Draft<'_>) {
+    let mut frame = RouteConfigContext {
+        file: file.clone(),
+        clusters: &mut draft.clusters,
+        may_add_clusters: true,
+        keys: &mut RouteKeys::new(),
+        protocols: Vec::new(),
+    };
+    let routes = reader.routes(root, &mut frame);
+    let table = add_table(routes, root, reader, draft);
+    if let Some((_, first)) = draft.clusters.iter().next() {
+        let first = &first.name;
+        reader
+            .report
+            .warning(root.place, format!("clusters such as `{first}` have no addresses here: requests to them fail with 503"))
+            .hint("write a bootstrap file, which has both: `static_resources: {listeners: [...], clusters: [...]}`");
+    }
+    draft.listeners.push(default_listener(table));
+}
+
+/// Reads a bootstrap file.
+fn read_bootstrap(
+    root: &YamlNode<'_>,
+    file: &Shared<str>,
+    reader: &mut EnvoyReader<'_>,
+    draft: &mut Draft<'_>,
+) {
+    reader.pass(root, &["@type", "node", "layered_runtime", "stats_config"]);
+    draft.settings.admin = reader.admin(root);
+    let Some(resources) = reader.get(root, "static_resources") else {
+        reader.report.error(root.place, "`static_resources` is missing");
+        return;
+    };
+    reader.clusters(resources, file, &mut draft.clusters);
+    let mut keys = RouteKeys::new();
+    for manager in reader.listeners(resources, file) {
+        let mut frame = RouteConfigContext {
+            file: file.clone(),
+            clusters: &mut draft.clusters,
+            may_add_clusters: false,
+            keys: &mut keys,
+            protocols: manager.protocols,
+        };
+        let mut routes = reader.routes(manager.routes, &mut frame);
+        routes.table.config.routes.reading.host.keeps_port &= !manager.config.strips_port;
+        if manager.is_refused {
+            continue;
+        }
+        let table = add_table(routes, manager.routes, reader, draft);
+        let grpc_web = manager.takes_grpc_web.then(|| {
+            let builtin = BuiltinConfig::GrpcWeb(GrpcWebConfig::default());
+            draft.filters.builtin(GRPC_WEB_FILTER, builtin, FilterPolicy::default())
+        });
+        draft.listeners.push(ListenerConfig {
+            serve: Serve::Routes(vec![table]),
+            filters: grpc_web.into_iter().collect(),
+            ..manager.config
+        });
+    }
+    give_keys(&mut draft.clusters, &keys, reader.report);
+    if draft.listeners.is_empty() && !reader.report.has_errors() {
+        reader.report.error(resources.place, "no `listeners` are configured");
+    }
+}
+
+fn add_table(
+    routes: EnvoyRouteTable,
+    node: &YamlNode<'_>,
+    reader: &mut EnvoyReader<'_>,
+    draft: &mut Draft<'_>,
+) -> TableId {
+    if routes.table.config.routes.rules.is_empty() {
+        reader.report.warning(node.place, "there are no routes").hint("every request gets a 404 response");
+    }
+    draft.tables.add(routes.table)
+}
+
+const ROUTES: &str = "envoy.config.route.v3.RouteConfiguration";
+
+const BOOTSTRAP: &str = "envoy.config.bootstrap.v3.Bootstrap";
+
+/// Name of the gRPC-Web filter.
+const GRPC_WEB_FILTER: &str = "envoy-grpc-web";

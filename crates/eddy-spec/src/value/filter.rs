@@ -1,0 +1,293 @@
+//! Scalar values in filter configurations.
+
+use std::path::PathBuf;
+
+use eddy_builtin::{IdFormat, OriginPattern, RateFields, RequestFraction};
+use eddy_filter::FailurePolicy;
+
+use super::choice::{Meaning, choose, info};
+use super::text::{FieldName, MethodName};
+use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
+
+/// Path of a file or directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePath(pub PathBuf);
+
+/// A user name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct UserName(pub String);
+
+/// A CORS origin pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OriginText(pub OriginPattern);
+
+/// A method, or all methods.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MethodOrAll(pub Option<String>);
+
+/// A header name, or all headers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldNameOrAll(pub Option<String>);
+
+/// A percentage with up to four decimal places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Percent(pub RequestFraction);
+
+/// Handling of an exchange in which a filter fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailureName(pub FailurePolicy);
+
+/// Format of a request ID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdFormatName(pub IdFormat);
+
+/// Which responses have rate limit headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateFieldsName(pub RateFields);
+
+/// Key by which requests are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateKeyName {
+    /// All requests together.
+    All,
+    /// Requests of one client.
+    Client,
+}
+
+impl FromScalar for FilePath {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text.is_empty() || text.contains('\0') || text.len() > PATH_BYTES_MAX {
+            return Err(Misfit::FORM);
+        }
+        Ok(Self(PathBuf::from(text)))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo { pattern: Some("."), ..WordInfo::text("a path such as `./filters/auth`") }
+    }
+}
+
+impl FromScalar for UserName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text.contains(':') || text.chars().any(char::is_control) {
+            return Err(Misfit::reason("is not a user name: colons and control characters are not allowed"));
+        }
+        if text.is_empty() || text.len() > USER_BYTES_MAX {
+            return Err(Misfit::reason(format!(
+                "is not a user name: a user name has 1 to {USER_BYTES_MAX} bytes"
+            )));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo { pattern: Some("^[^:]{1,256}$"), ..WordInfo::text("a user name") }
+    }
+}
+
+impl FromScalar for OriginText {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text.len() > ORIGIN_BYTES_MAX {
+            return Err(Misfit::reason(format!("is too long: at most {ORIGIN_BYTES_MAX} bytes")));
+        }
+        OriginPattern::parse(text).map(Self).map_err(|error| Misfit::reason(error.to_string()))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo {
+            pattern: Some(r"^(\*|null|~.*|[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9*._:\[\]-]+)$"),
+            ..WordInfo::text("an origin such as `https://example.com`")
+        }
+    }
+}
+
+impl FromScalar for MethodOrAll {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text == "*" { Ok(Self(None)) } else { MethodName::parse(text).map(|name| Self(Some(name.0))) }
+    }
+
+    fn info() -> WordInfo {
+        MethodName::info()
+    }
+}
+
+impl FromScalar for FieldNameOrAll {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        if text == "*" { Ok(Self(None)) } else { FieldName::parse(text).map(|name| Self(Some(name.0))) }
+    }
+
+    fn info() -> WordInfo {
+        FieldName::info()
+    }
+}
+
+impl FromScalar for Percent {
+    const IS_PLAIN: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let text =
+            text.strip_suffix('%').map_or(Ok(text), |text| Err(Misfit::form(format!("write `{text}`"))))?;
+        let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_number(whole) || !is_number(part) || part.len() > 4 || whole.len() > 9 {
+            return Err(Misfit::form("write a number with at most four decimal places"));
+        }
+        let millionths = |text: &str| text.parse::<u32>().map_err(|_| Misfit::FORM);
+        let share =
+            millionths(whole)?.saturating_mul(10_000).saturating_add(millionths(&format!("{part:0<4}"))?);
+        if share > 1_000_000 {
+            return Err(Misfit::Range);
+        }
+        Ok(Self(RequestFraction(share)))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo {
+            kind: WordKind::Decimal,
+            limit: Some("0 to 100".to_owned()),
+            ..WordInfo::text("a percentage such as `0.5`")
+        }
+    }
+}
+
+/// A library that Lua scripts may be allowed to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LuaLibraryName {
+    /// `os`.
+    Os,
+    /// `io`.
+    Io,
+    /// `package` and `require`.
+    Package,
+    /// `ffi`.
+    Ffi,
+}
+
+impl FromScalar for LuaLibraryName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, LUA_LIBRARIES)
+    }
+
+    fn info() -> WordInfo {
+        info(LUA_LIBRARIES, WordKind::Text)
+    }
+}
+
+impl FromScalar for FailureName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, FAILURES)
+    }
+
+    fn info() -> WordInfo {
+        info(FAILURES, WordKind::Text)
+    }
+}
+
+impl FromScalar for IdFormatName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, ID_FORMATS)
+    }
+
+    fn info() -> WordInfo {
+        info(ID_FORMATS, WordKind::Text)
+    }
+}
+
+impl FromScalar for RateFieldsName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, RATE_FIELDS)
+    }
+
+    fn info() -> WordInfo {
+        info(RATE_FIELDS, WordKind::Text)
+    }
+}
+
+impl FromScalar for RateKeyName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        choose(text, RATE_KEYS)
+    }
+
+    fn info() -> WordInfo {
+        info(RATE_KEYS, WordKind::Text)
+    }
+}
+
+const FAILURES: &[Meaning<FailureName>] = &[
+    ("closed", FailureName(FailurePolicy::Closed), "the response is 500, or is cut off if it has begun"),
+    (
+        "open",
+        FailureName(FailurePolicy::Open),
+        "the filter is skipped for the rest of the exchange; as `closed` if it has changed something",
+    ),
+];
+
+const LUA_LIBRARIES: &[Meaning<LuaLibraryName>] = &[
+    ("os", LuaLibraryName::Os, "the clock, the environment and other programs"),
+    ("io", LuaLibraryName::Io, "files"),
+    ("package", LuaLibraryName::Package, "`require`: modules in Lua and C"),
+    ("ffi", LuaLibraryName::Ffi, "all memory of the process"),
+];
+
+const ID_FORMATS: &[Meaning<IdFormatName>] = &[
+    ("hex", IdFormatName(IdFormat::Hex), "32 hexadecimal digits"),
+    ("uuid4", IdFormatName(IdFormat::Uuid4), "a random UUID"),
+    ("uuid7", IdFormatName(IdFormat::Uuid7), "a UUID that begins with the time, so that IDs sort by time"),
+];
+
+const RATE_FIELDS: &[Meaning<RateFieldsName>] = &[
+    ("never", RateFieldsName(RateFields::Never), "none"),
+    ("refused", RateFieldsName(RateFields::Refused), "responses with status 429"),
+    ("always", RateFieldsName(RateFields::Always), "all"),
+];
+
+const RATE_KEYS: &[Meaning<RateKeyName>] = &[
+    ("all", RateKeyName::All, "all requests together"),
+    ("client", RateKeyName::Client, "the requests of one client address, or of one IPv6 prefix"),
+];
+
+/// Maximum length of a path.
+const PATH_BYTES_MAX: usize = 4096;
+/// Maximum length of a user name.
+const USER_BYTES_MAX: usize = 256;
+/// Maximum length of an origin pattern.
+const ORIGIN_BYTES_MAX: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::{OriginText, Percent, UserName};
+    use crate::read::{FromScalar, Misfit};
+
+    #[test]
+    fn percentages_are_exact() {
+        for (text, share) in
+            [("0", 0), ("100", 1_000_000), ("0.1", 1000), ("12.3456", 123_456), ("5.0", 50_000)]
+        {
+            assert_eq!(Percent::parse(text).map(|percent| percent.0.0), Ok(share), "{text}");
+        }
+        assert_eq!(Percent::parse("100.0001"), Err(Misfit::Range));
+        for text in ["", ".", "1.", ".5", "-1", "1e1", "5%", "0.00001"] {
+            assert!(Percent::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn users_have_no_colon() {
+        assert!(UserName::parse("ä b").is_ok());
+        for text in ["", "a:b", "a\nb"] {
+            assert!(UserName::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn origins_are_as_browsers_send_them() {
+        for text in
+            ["*", "null", "https://example.com", "https://*.example.com:8443", "~https://[a-z]+\\.test"]
+        {
+            assert!(OriginText::parse(text).is_ok(), "{text}");
+        }
+        for text in ["", "example.com", "https://", "https://a/", "https://a*.b", "https://*", "~("] {
+            assert!(OriginText::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Whole numbers within the range that their type specifies.
+
+use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
+
+/// A whole number from `LEAST` to `MOST`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number<const LEAST: u64, const MOST: u64>(pub u64);
+
+/// Explicit rank of a rule among others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rank(pub i32);
+
+impl<const LEAST: u64, const MOST: u64> Number<LEAST, MOST> {
+    /// Converts the number to a narrower type; the range in the type ensures that it fits.
+    pub fn to_u32(self) -> u32 {
+        const { assert!(MOST <= u32::MAX as u64, "the range fits") };
+        u32::try_from(self.0).unwrap_or(u32::MAX)
+    }
+
+    /// Converts the number to a narrower type; the range in the type ensures that it fits.
+    pub fn to_u16(self) -> u16 {
+        const { assert!(MOST <= u16::MAX as u64, "the range fits") };
+        u16::try_from(self.0).unwrap_or(u16::MAX)
+    }
+
+    /// Converts the number to a narrower type; the range in the type ensures that it fits.
+    pub fn to_u8(self) -> u8 {
+        const { assert!(MOST <= u8::MAX as u64, "the range fits") };
+        u8::try_from(self.0).unwrap_or(u8::MAX)
+    }
+}
+
+impl<const LEAST: u64, const MOST: u64> FromScalar for Number<LEAST, MOST> {
+    const IS_PLAIN: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let value = parse_digits(text)?;
+        if (LEAST..=MOST).contains(&value) { Ok(Self(value)) } else { Err(Misfit::Range) }
+    }
+
+    fn info() -> WordInfo {
+        let kind = WordKind::Number { least: LEAST.cast_signed(), most: MOST.cast_signed() };
+        WordInfo { kind, limit: Some(format!("{LEAST} to {MOST}")), ..WordInfo::text("a whole number") }
+    }
+}
+
+impl FromScalar for Rank {
+    const IS_PLAIN: bool = true;
+
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let (is_negative, digits) = match text.strip_prefix('-') {
+            Some(digits) => (true, digits),
+            None => (false, text),
+        };
+        let size = i64::try_from(parse_digits(digits)?).map_err(|_| Misfit::Range)?;
+        i32::try_from(if is_negative { -size } else { size }).map(Self).map_err(|_| Misfit::Range)
+    }
+
+    fn info() -> WordInfo {
+        let kind = WordKind::Number { least: i32::MIN.into(), most: i32::MAX.into() };
+        WordInfo {
+            kind,
+            limit: Some(format!("{} to {}", i32::MIN, i32::MAX)),
+            ..WordInfo::text("a whole number")
+        }
+    }
+}
+
+/// Parses decimal digits. A number that is too large for any range is out of range, not malformed.
+pub(super) fn parse_digits(text: &str) -> Result<u64, Misfit> {
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        let bare: String = text.chars().filter(|c| !matches!(c, '_' | ',' | '\'')).collect();
+        let is_grouped =
+            bare.len() < text.len() && !bare.is_empty() && bare.bytes().all(|b| b.is_ascii_digit());
+        return Err(if is_grouped { Misfit::form(format!("write `{bare}`")) } else { Misfit::FORM });
+    }
+    if text.len() > 1 && text.starts_with('0') {
+        // YAML 1.1 reads such numbers as octal.
+        return Err(Misfit::form("remove the leading zeros"));
+    }
+    text.parse().map_err(|_| Misfit::Range)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Number, Rank};
+    use crate::read::{FromScalar, Misfit};
+
+    #[test]
+    fn digits_within_the_range_are_taken() {
+        let check = |text: &str, expected: Result<u64, Misfit>| {
+            assert_eq!(Number::<1, 256>::parse(text).map(|number| number.0), expected, "{text}");
+        };
+        check("1", Ok(1));
+        check("256", Ok(256));
+        check("0", Err(Misfit::Range));
+        check("257", Err(Misfit::Range));
+        check("99999999999999999999999", Err(Misfit::Range));
+        check("", Err(Misfit::FORM));
+        check("-1", Err(Misfit::FORM));
+        check("1.0", Err(Misfit::FORM));
+        check("0x10", Err(Misfit::FORM));
+        check("007", Err(Misfit::form("remove the leading zeros")));
+        check("1_00", Err(Misfit::form("write `100`")));
+    }
+
+    #[test]
+    fn a_rank_may_be_negative() {
+        assert_eq!(Rank::parse("-2147483648"), Ok(Rank(i32::MIN)));
+        assert_eq!(Rank::parse("2147483648"), Err(Misfit::Range));
+        assert_eq!(Rank::parse("--1"), Err(Misfit::FORM));
+    }
+}
