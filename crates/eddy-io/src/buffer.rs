@@ -1,6 +1,6 @@
 //! Byte buffers that are filled from one side and emptied from the other, and a pool of them.
 
-use std::cell::RefCell;
+use crate::pool::{Pool, Reusable, Reuse};
 
 /// Size of a buffer for heads and small bodies, in bytes.
 pub const BUFFER_BYTES_SMALL: usize = 4 * 1024;
@@ -119,62 +119,62 @@ impl Buffer {
 }
 
 /// Bounded pool of empty buffers in two sizes, for one worker.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct BufferPool {
-    small: RefCell<BufferSizeClass>,
-    large: RefCell<BufferSizeClass>,
+    small: Pool<Buffer>,
+    large: Pool<Buffer>,
 }
 
-/// Idle buffers of one size.
-#[derive(Debug, Default)]
-struct BufferSizeClass {
-    idle: Vec<Buffer>,
-    /// Lowest number of idle buffers since the last sweep: these were not needed.
-    unneeded: usize,
-}
-
-impl BufferSizeClass {
-    fn take(&mut self) -> Option<Buffer> {
-        let buffer = self.idle.pop();
-        self.unneeded = self.unneeded.min(self.idle.len());
-        buffer
-    }
-
-    fn sweep(&mut self) {
-        self.idle.truncate(self.idle.len() - self.unneeded);
-        self.unneeded = self.idle.len();
+impl Default for BufferPool {
+    fn default() -> Self {
+        Self { small: Pool::new(IDLE_MAX), large: Pool::new(IDLE_MAX) }
     }
 }
 
 impl BufferPool {
     /// Returns an empty buffer of [`BUFFER_BYTES_SMALL`].
     pub fn take_small(&self) -> Buffer {
-        self.small.borrow_mut().take().unwrap_or_else(|| Buffer::with_capacity(BUFFER_BYTES_SMALL))
+        self.small.take_idle().unwrap_or_else(|| Buffer::with_capacity(BUFFER_BYTES_SMALL))
     }
 
     /// Returns an empty buffer of [`BUFFER_BYTES_LARGE`].
     pub fn take_large(&self) -> Buffer {
-        self.large.borrow_mut().take().unwrap_or_else(|| Buffer::with_capacity(BUFFER_BYTES_LARGE))
+        self.large.take_idle().unwrap_or_else(|| Buffer::with_capacity(BUFFER_BYTES_LARGE))
     }
 
     /// Returns a buffer to the pool. A buffer of another size, or beyond the pool's limit, is freed.
-    pub fn put(&self, mut buffer: Buffer) {
-        let store = match buffer.capacity() {
-            BUFFER_BYTES_SMALL => &self.small,
-            BUFFER_BYTES_LARGE => &self.large,
-            _ => return,
-        };
-        let mut store = store.borrow_mut();
-        if store.idle.len() < IDLE_MAX {
-            buffer.clear();
-            store.idle.push(buffer);
+    pub fn put(&self, buffer: Buffer) {
+        match buffer.capacity() {
+            BUFFER_BYTES_SMALL => self.small.put(buffer),
+            BUFFER_BYTES_LARGE => self.large.put(buffer),
+            _ => {}
+        }
+    }
+
+    /// Returns the buffer in `place` to the pool, if there is one, and leaves a buffer without capacity.
+    pub fn release(&self, place: &mut Buffer) {
+        if place.capacity() > 0 {
+            self.put(std::mem::take(place));
+        }
+    }
+
+    /// As [`Self::release`], if the buffer is empty.
+    pub fn release_empty(&self, place: &mut Buffer) {
+        if place.is_empty() {
+            self.release(place);
         }
     }
 
     /// Frees the buffers that were not needed since the last sweep.
     pub fn sweep(&self) {
-        self.small.borrow_mut().sweep();
-        self.large.borrow_mut().sweep();
+        drop((self.small.sweep(), self.large.sweep()));
+    }
+}
+
+impl Reusable for Buffer {
+    fn recycle(&mut self) -> Reuse {
+        self.clear();
+        Reuse::Keep
     }
 }
 
@@ -219,35 +219,22 @@ mod tests {
     }
 
     #[test]
-    fn the_pool_keeps_only_so_many_and_no_odd_sizes() {
+    fn a_buffer_of_an_odd_size_is_not_kept() {
         let pool = BufferPool::default();
-        for _ in 0..IDLE_MAX + 5 {
-            pool.put(Buffer::with_capacity(BUFFER_BYTES_SMALL));
-        }
         pool.put(Buffer::with_capacity(17));
-        assert_eq!(pool.small.borrow().idle.len(), IDLE_MAX);
-        assert!(pool.large.borrow().idle.is_empty());
+        assert!(pool.small.take_idle().is_none() && pool.large.take_idle().is_none());
     }
 
     #[test]
-    fn a_sweep_frees_what_nobody_has_needed_since_the_last_one() {
+    fn only_an_empty_buffer_is_released_while_bytes_wait() {
         let pool = BufferPool::default();
-        let idle = |pool: &BufferPool| pool.large.borrow().idle.len();
-        let need = |count| {
-            let taken: Vec<Buffer> = (0..count).map(|_| pool.take_large()).collect();
-            taken.into_iter().for_each(|buffer| pool.put(buffer));
-        };
-        need(10);
-        pool.sweep();
-        assert_eq!(idle(&pool), 10);
-        need(3);
-        need(2);
-        pool.sweep();
-        assert_eq!(idle(&pool), 3);
-        need(3);
-        pool.sweep();
-        assert_eq!(idle(&pool), 3);
-        pool.sweep();
-        assert_eq!(idle(&pool), 0);
+        let mut buffer = pool.take_small();
+        buffer.append(b"a");
+        pool.release_empty(&mut buffer);
+        assert_eq!(buffer.held(), b"a");
+        buffer.consume(1);
+        pool.release_empty(&mut buffer);
+        assert_eq!(buffer.capacity(), 0);
+        assert!(pool.small.take_idle().is_some());
     }
 }

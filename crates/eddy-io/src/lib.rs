@@ -9,6 +9,7 @@ mod lines;
 mod page;
 mod peer;
 mod pipe;
+mod pool;
 mod processor;
 mod proxy_header;
 mod socket;
@@ -27,6 +28,7 @@ pub use peer::{SocketPeer, socket_peer};
 pub use pipe::{
     LeasedPipe, PIPE_BYTES, PIPE_BYTES_LEAST, PipePool, SharedPipes, Splice, SpliceFault, Spliced,
 };
+pub use pool::{Pool, Reusable, Reuse};
 pub use processor::ProcessorWait;
 pub use proxy_header::{
     PROXY_HEADER_BYTES_MAX, ProxyHeader, ProxyHeaderFault, ProxyHeaderVersion, read_proxy_header,

@@ -5,15 +5,17 @@
 //! budget.
 
 use std::cell::Cell;
+use std::fs;
 use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::{fmt, fs};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::pipe::{PipeFlags, fcntl_getpipe_size, fcntl_setpipe_size, pipe_with};
 use rustix::thread::{CapabilitySet, capabilities};
+
+use crate::pool::{Pool, Reusable, Reuse};
 
 /// Requested pipe capacity in bytes. A pipe of 1 MiB is hardly faster, and the kernel's quota allows four times as many
 /// of this size.
@@ -35,49 +37,36 @@ const QUOTA_PAGES: u64 = 16 * 1024;
 struct Pipe {
     into: OwnedFd,
     out: OwnedFd,
-    /// Capacity in bytes.
+    /// Capacity in bytes, which counts against the budget until the pipe is closed.
     capacity: usize,
     /// Bytes in the pipe.
     held: usize,
+    budget: Arc<PipeBudget>,
 }
 
-/// Pipes of a process: the budget, and the pipes that no worker keeps.
+/// Total capacity of the pipes of a process.
 #[derive(Debug)]
-pub struct SharedPipes {
-    overflow: Mutex<Overflow>,
+struct PipeBudget {
     /// Total capacity of all existing pipes, in bytes.
     bytes: AtomicU64,
     bytes_max: u64,
 }
 
-#[derive(Debug, Default)]
-struct Overflow {
-    #[expect(clippy::vec_box, reason = "they move between here and the places of workers, as pointers")]
-    pipes: Vec<Box<Pipe>>,
-    /// Lowest number of pipes since the last trim.
-    least: usize,
+/// Pipes of a process: the budget, and the pipes that no worker keeps.
+#[derive(Debug)]
+pub struct SharedPipes {
+    /// Bounded by the budget.
+    overflow: Mutex<Pool<Box<Pipe>>>,
+    budget: Arc<PipeBudget>,
 }
 
 /// Pipes of a worker.
 #[derive(Debug)]
 pub struct PipePool {
     shared: Arc<SharedPipes>,
-    own: Stack,
-    /// Lowest number of own pipes since the last trim.
-    least: Cell<usize>,
+    own: Pool<Box<Pipe>>,
     /// Whether creating a pipe has failed since the last trim: it is not retried for each transfer.
     is_short: Cell<bool>,
-}
-
-/// Pipes that a worker keeps for itself, last in, first out.
-///
-/// Fixed slots with one pointer each: such small loads and stores keep taking and returning a pipe at a few
-/// nanoseconds.
-#[derive(Default)]
-struct Stack {
-    places: [Cell<Option<Box<Pipe>>>; OWN_MAX],
-    /// Number of slots in use, from the first one.
-    len: Cell<usize>,
 }
 
 /// Pipe in use. When dropped, it is returned to the pool, or closed if it still holds bytes.
@@ -85,6 +74,37 @@ struct Stack {
 pub struct LeasedPipe {
     pipe: ManuallyDrop<Box<Pipe>>,
     pool: Rc<PipePool>,
+}
+
+impl Pipe {
+    /// Creates a pipe; `None` when the budget is used up or the kernel grants too little capacity.
+    ///
+    /// # Cost
+    /// Four system calls, some 5 µs.
+    fn create(budget: &Arc<PipeBudget>) -> Option<Box<Self>> {
+        if budget.bytes.load(Relaxed) + PIPE_BYTES as u64 > budget.bytes_max {
+            return None;
+        }
+        let (out, into) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
+        // Beyond the quota the kernel refuses; the capacity that the pipe has then decides.
+        let _ = fcntl_setpipe_size(&into, PIPE_BYTES);
+        let capacity = fcntl_getpipe_size(&into).ok().filter(|bytes| *bytes >= PIPE_BYTES_LEAST)?;
+        budget.bytes.fetch_add(capacity as u64, Relaxed);
+        Some(Box::new(Self { into, out, capacity, held: 0, budget: Arc::clone(budget) }))
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        self.budget.bytes.fetch_sub(self.capacity as u64, Relaxed);
+    }
+}
+
+impl Reusable for Pipe {
+    /// The bytes in a pipe belong to one connection, and reading them costs more than another pipe.
+    fn recycle(&mut self) -> Reuse {
+        if self.held == 0 { Reuse::Keep } else { Reuse::Drop }
+    }
 }
 
 impl SharedPipes {
@@ -105,54 +125,17 @@ impl SharedPipes {
 
     /// Creates an empty set with a budget: the maximum total capacity of all pipes, in bytes.
     pub fn with_budget(bytes_max: u64) -> Self {
-        Self { overflow: Mutex::default(), bytes: AtomicU64::new(0), bytes_max }
+        let budget = PipeBudget { bytes: AtomicU64::new(0), bytes_max };
+        Self { overflow: Mutex::new(Pool::new(usize::MAX)), budget: Arc::new(budget) }
     }
 
     /// Returns the total capacity of all existing pipes, in bytes.
     pub fn bytes(&self) -> u64 {
-        self.bytes.load(Relaxed)
+        self.budget.bytes.load(Relaxed)
     }
 
-    /// Creates a pipe; `None` when the budget is used up or the kernel grants too little capacity.
-    ///
-    /// # Cost
-    /// Four system calls, some 5 µs.
-    fn make(&self) -> Option<Box<Pipe>> {
-        if self.bytes() + PIPE_BYTES as u64 > self.bytes_max {
-            return None;
-        }
-        let (out, into) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
-        // Beyond the quota the kernel refuses; the capacity that the pipe has then decides.
-        let _ = fcntl_setpipe_size(&into, PIPE_BYTES);
-        let capacity = fcntl_getpipe_size(&into).ok().filter(|bytes| *bytes >= PIPE_BYTES_LEAST)?;
-        self.bytes.fetch_add(capacity as u64, Relaxed);
-        Some(Box::new(Pipe { into, out, capacity, held: 0 }))
-    }
-
-    fn close(&self, pipe: Box<Pipe>) {
-        self.bytes.fetch_sub(pipe.capacity as u64, Relaxed);
-        drop(pipe);
-    }
-
-    fn take(&self) -> Option<Box<Pipe>> {
-        let mut overflow = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
-        let pipe = overflow.pipes.pop();
-        overflow.least = overflow.least.min(overflow.pipes.len());
-        pipe
-    }
-
-    fn give(&self, pipe: Box<Pipe>) {
-        self.overflow.lock().unwrap_or_else(PoisonError::into_inner).pipes.push(pipe);
-    }
-
-    /// Closes the pipes that were not needed since the last trim.
-    fn trim(&self) {
-        let mut overflow = self.overflow.lock().unwrap_or_else(PoisonError::into_inner);
-        let unneeded = overflow.least.min(overflow.pipes.len());
-        let unneeded: Vec<Box<Pipe>> = overflow.pipes.drain(..unneeded).collect();
-        overflow.least = overflow.pipes.len();
-        drop(overflow);
-        unneeded.into_iter().for_each(|pipe| self.close(pipe));
+    fn overflow(&self) -> MutexGuard<'_, Pool<Box<Pipe>>> {
+        self.overflow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -162,36 +145,10 @@ impl Default for SharedPipes {
     }
 }
 
-impl fmt::Debug for Stack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Stack").field("len", &self.len).finish_non_exhaustive()
-    }
-}
-
-impl Stack {
-    #[inline]
-    fn pop(&self) -> Option<Box<Pipe>> {
-        let len = self.len.get().checked_sub(1)?;
-        let pipe = self.places.get(len)?.take();
-        self.len.set(len);
-        pipe
-    }
-
-    /// Pushes a pipe, or hands it back when all slots are taken.
-    #[inline]
-    fn push(&self, pipe: Box<Pipe>) -> Option<Box<Pipe>> {
-        let len = self.len.get();
-        let Some(place) = self.places.get(len) else { return Some(pipe) };
-        place.set(Some(pipe));
-        self.len.set(len + 1);
-        None
-    }
-}
-
 impl PipePool {
     /// Creates the pool of one worker.
     pub fn new(shared: Arc<SharedPipes>) -> Rc<Self> {
-        Rc::new(Self { shared, own: Stack::default(), least: Cell::new(0), is_short: Cell::new(false) })
+        Rc::new(Self { shared, own: Pool::new(OWN_MAX), is_short: Cell::new(false) })
     }
 
     /// Returns an empty pipe; `None` when the budget is used up.
@@ -200,9 +157,7 @@ impl PipePool {
     /// Some 5 ns including its [`Drop`] when the worker has an idle pipe; a lock when the overflow has one.
     #[inline]
     pub fn take(self: &Rc<Self>) -> Option<LeasedPipe> {
-        let pipe = self.own.pop();
-        self.least.set(self.least.get().min(self.own.len.get()));
-        let pipe = match pipe {
+        let pipe = match self.own.take_idle() {
             Some(pipe) => pipe,
             None => self.take_elsewhere()?,
         };
@@ -211,52 +166,37 @@ impl PipePool {
 
     #[cold]
     fn take_elsewhere(&self) -> Option<Box<Pipe>> {
-        if let Some(pipe) = self.shared.take() {
-            return Some(pipe);
+        let pipe = self.shared.overflow().take_idle();
+        if pipe.is_some() || self.is_short.get() {
+            return pipe;
         }
-        if self.is_short.get() {
-            return None;
-        }
-        let pipe = self.shared.make();
+        let pipe = Pipe::create(&self.shared.budget);
         self.is_short.set(pipe.is_none());
         pipe
     }
 
     #[inline]
     fn give(&self, pipe: Box<Pipe>) {
-        let rest = if pipe.held == 0 { self.own.push(pipe) } else { Some(pipe) };
-        if let Some(pipe) = rest {
-            self.give_elsewhere(pipe);
-        }
+        if self.own.is_full() { self.give_elsewhere(pipe) } else { self.own.put(pipe) }
     }
 
-    /// Surplus pipes go to other workers; a pipe that still holds bytes must not be reused.
+    /// Surplus pipes go to other workers.
     #[cold]
     fn give_elsewhere(&self, pipe: Box<Pipe>) {
-        if pipe.held == 0 { self.shared.give(pipe) } else { self.shared.close(pipe) }
+        self.shared.overflow().put(pipe);
     }
 
     /// Closes the worker's pipes that were not needed since the last trim, and allows creating pipes again.
     pub fn trim(&self) {
         self.is_short.set(false);
-        for _ in 0..self.least.get() {
-            let Some(pipe) = self.own.pop() else { break };
-            self.shared.close(pipe);
-        }
-        self.least.set(self.own.len.get());
+        drop(self.own.sweep());
     }
 
     /// Closes the shared pipes that no worker needed since the last trim.
     pub fn trim_shared(&self) {
-        self.shared.trim();
-    }
-}
-
-impl Drop for PipePool {
-    fn drop(&mut self) {
-        while let Some(pipe) = self.own.pop() {
-            self.shared.close(pipe);
-        }
+        let unneeded = self.shared.overflow().sweep();
+        // Closed without the lock.
+        drop(unneeded);
     }
 }
 
@@ -323,12 +263,12 @@ mod tests {
         let mut pipe = pool.take().unwrap();
         pipe.filled(1);
         drop(pipe);
-        assert_eq!((pool.own.len.get(), pool.shared.bytes()), (0, 0));
+        assert_eq!((pool.own.count(), pool.shared.bytes()), (0, 0));
         let mut pipe = pool.take().unwrap();
         pipe.filled(3);
         pipe.drained(3);
         drop(pipe);
-        assert_eq!((pool.own.len.get(), pool.shared.bytes()), (1, PIPE_BYTES as u64));
+        assert_eq!((pool.own.count(), pool.shared.bytes()), (1, PIPE_BYTES as u64));
     }
 
     #[test]
@@ -338,11 +278,11 @@ mod tests {
         let taken: Vec<_> = (0..OWN_MAX + 3).map(|_| one.take().unwrap()).collect();
         let bytes = shared.bytes();
         drop(taken);
-        assert_eq!(one.own.len.get(), OWN_MAX);
+        assert_eq!(one.own.count(), OWN_MAX);
         let taken: Vec<_> = (0..3).map(|_| other.take().unwrap()).collect();
         assert_eq!(shared.bytes(), bytes, "none of them is new");
         drop(taken);
-        assert_eq!(other.own.len.get(), 3);
+        assert_eq!(other.own.count(), 3);
     }
 
     #[test]
@@ -368,12 +308,12 @@ mod tests {
         let taken: Vec<_> = (0..OWN_MAX + 2).map(|_| pool.take().unwrap()).collect();
         drop(taken);
         pool.trim();
-        shared.trim();
+        pool.trim_shared();
         assert_eq!(shared.bytes(), (OWN_MAX as u64 + 2) * PIPE_BYTES as u64, "they were needed until now");
         drop(pool.take());
         drop(pool.take());
         pool.trim();
-        shared.trim();
+        pool.trim_shared();
         assert_eq!(shared.bytes(), PIPE_BYTES as u64, "one at a time was in use");
         pool.trim();
         assert_eq!(shared.bytes(), 0);
