@@ -119,16 +119,10 @@ impl Buffer {
 }
 
 /// Bounded pool of empty buffers in two sizes, for one worker.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct BufferPool {
-    small: Pool<Buffer>,
-    large: Pool<Buffer>,
-}
-
-impl Default for BufferPool {
-    fn default() -> Self {
-        Self { small: Pool::new(IDLE_MAX), large: Pool::new(IDLE_MAX) }
-    }
+    small: Pool<Buffer, IDLE_MAX>,
+    large: Pool<Buffer, IDLE_MAX>,
 }
 
 impl BufferPool {
@@ -172,7 +166,7 @@ impl BufferPool {
 }
 
 impl Reusable for Buffer {
-    fn recycle(&mut self) -> Reuse {
+    fn empty(&mut self) -> Reuse {
         self.clear();
         Reuse::Keep
     }

@@ -8,14 +8,14 @@ const KEPT_BYTES_MAX: usize = 8 * 1024;
 /// Value that can be used again.
 pub trait Reusable {
     /// Empties the value. Its capacity decides whether it is worth keeping.
-    fn recycle(&mut self) -> Reuse;
+    fn empty(&mut self) -> Reuse;
 
     /// Empties the value in place, as part of an object that is used again; frees memory that is not worth keeping.
     fn reset(&mut self)
     where
         Self: Default,
     {
-        if self.recycle() == Reuse::Drop {
+        if self.empty() == Reuse::Drop {
             *self = Self::default();
         }
     }
@@ -30,19 +30,18 @@ pub enum Reuse {
     Drop,
 }
 
-/// Bounded pool of emptied values, for one thread; last in, first out.
+/// Pool of at most `IDLE_MAX` emptied values, for one thread; last in, first out.
 #[derive(Debug)]
-pub struct Pool<T> {
+pub struct Pool<T, const IDLE_MAX: usize> {
     idle: RefCell<Vec<T>>,
-    idle_max: usize,
     /// Lowest number of idle values since the last sweep: these were not needed.
     unneeded: Cell<usize>,
 }
 
-impl<T: Reusable> Pool<T> {
-    /// Creates an empty pool that keeps at most `idle_max` values.
-    pub const fn new(idle_max: usize) -> Self {
-        Self { idle: RefCell::new(Vec::new()), idle_max, unneeded: Cell::new(0) }
+impl<T: Reusable, const IDLE_MAX: usize> Pool<T, IDLE_MAX> {
+    /// Creates an empty pool.
+    pub const fn new() -> Self {
+        Self { idle: RefCell::new(Vec::new()), unneeded: Cell::new(0) }
     }
 
     /// Returns an empty value.
@@ -68,9 +67,9 @@ impl<T: Reusable> Pool<T> {
     /// Returns a value to the pool. One that is not worth keeping, or beyond the limit, is freed.
     #[inline]
     pub fn put(&self, mut value: T) {
-        if value.recycle() == Reuse::Keep {
+        if value.empty() == Reuse::Keep {
             let mut idle = self.idle.borrow_mut();
-            if idle.len() < self.idle_max {
+            if idle.len() < IDLE_MAX {
                 idle.push(value);
             }
         }
@@ -79,7 +78,7 @@ impl<T: Reusable> Pool<T> {
     /// Whether the pool keeps no more values.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.idle.borrow().len() >= self.idle_max
+        self.idle.borrow().len() >= IDLE_MAX
     }
 
     /// Takes out the values that were not needed since the last sweep, to be freed.
@@ -97,8 +96,14 @@ impl<T: Reusable> Pool<T> {
     }
 }
 
+impl<T: Reusable, const IDLE_MAX: usize> Default for Pool<T, IDLE_MAX> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Reusable for Vec<u8> {
-    fn recycle(&mut self) -> Reuse {
+    fn empty(&mut self) -> Reuse {
         self.clear();
         if self.capacity() <= KEPT_BYTES_MAX { Reuse::Keep } else { Reuse::Drop }
     }
@@ -106,15 +111,15 @@ impl Reusable for Vec<u8> {
 
 /// Space for a value.
 impl<T> Reusable for Option<T> {
-    fn recycle(&mut self) -> Reuse {
+    fn empty(&mut self) -> Reuse {
         *self = None;
         Reuse::Keep
     }
 }
 
 impl<T: Reusable> Reusable for Box<T> {
-    fn recycle(&mut self) -> Reuse {
-        (**self).recycle()
+    fn empty(&mut self) -> Reuse {
+        (**self).empty()
     }
 }
 
@@ -131,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_value_comes_back_empty_and_with_its_memory() {
-        let pool = Pool::new(1);
+        let pool = Pool::<_, 1>::new();
         let value = bytes(100);
         let memory = value.as_ptr();
         pool.put(value);
@@ -143,7 +148,7 @@ mod tests {
 
     #[test]
     fn no_more_values_are_kept_than_the_bound() {
-        let pool = Pool::new(3);
+        let pool = Pool::<_, 3>::new();
         (0..5).for_each(|_| pool.put(bytes(100)));
         assert_eq!((pool.count(), pool.is_full()), (3, true));
         drop(pool.take());
@@ -152,7 +157,7 @@ mod tests {
 
     #[test]
     fn an_oversized_value_is_freed() {
-        let pool = Pool::new(3);
+        let pool = Pool::<_, 3>::new();
         pool.put(bytes(KEPT_BYTES_MAX + 1));
         assert_eq!(pool.count(), 0);
         pool.put(bytes(KEPT_BYTES_MAX));
@@ -164,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_space_of_a_value_is_kept_and_the_value_dropped() {
-        let pool: Pool<Box<Option<std::rc::Rc<()>>>> = Pool::new(1);
+        let pool = Pool::<Box<Option<std::rc::Rc<()>>>, 1>::new();
         let value = std::rc::Rc::new(());
         pool.put(Box::new(Some(std::rc::Rc::clone(&value))));
         assert_eq!((std::rc::Rc::strong_count(&value), pool.count()), (1, 1));
@@ -173,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_sweep_frees_what_nobody_has_needed_since_the_last_one() {
-        let pool = Pool::new(64);
+        let pool = Pool::<_, 64>::new();
         let need = |number| {
             let taken: Vec<Vec<u8>> = (0..number).map(|_| pool.take()).collect();
             taken.into_iter().for_each(|value| pool.put(value));

@@ -52,11 +52,13 @@ struct PipeBudget {
     bytes_max: u64,
 }
 
+/// Pipes that no worker keeps, bounded by the budget.
+type Overflow = Pool<Box<Pipe>, { usize::MAX }>;
+
 /// Pipes of a process: the budget, and the pipes that no worker keeps.
 #[derive(Debug)]
 pub struct SharedPipes {
-    /// Bounded by the budget.
-    overflow: Mutex<Pool<Box<Pipe>>>,
+    overflow: Mutex<Overflow>,
     budget: Arc<PipeBudget>,
 }
 
@@ -64,7 +66,7 @@ pub struct SharedPipes {
 #[derive(Debug)]
 pub struct PipePool {
     shared: Arc<SharedPipes>,
-    own: Pool<Box<Pipe>>,
+    own: Pool<Box<Pipe>, OWN_MAX>,
     /// Whether creating a pipe has failed since the last trim: it is not retried for each transfer.
     is_short: Cell<bool>,
 }
@@ -102,7 +104,7 @@ impl Drop for Pipe {
 
 impl Reusable for Pipe {
     /// The bytes in a pipe belong to one connection, and reading them costs more than another pipe.
-    fn recycle(&mut self) -> Reuse {
+    fn empty(&mut self) -> Reuse {
         if self.held == 0 { Reuse::Keep } else { Reuse::Drop }
     }
 }
@@ -126,7 +128,7 @@ impl SharedPipes {
     /// Creates an empty set with a budget: the maximum total capacity of all pipes, in bytes.
     pub fn with_budget(bytes_max: u64) -> Self {
         let budget = PipeBudget { bytes: AtomicU64::new(0), bytes_max };
-        Self { overflow: Mutex::new(Pool::new(usize::MAX)), budget: Arc::new(budget) }
+        Self { overflow: Mutex::default(), budget: Arc::new(budget) }
     }
 
     /// Returns the total capacity of all existing pipes, in bytes.
@@ -134,7 +136,7 @@ impl SharedPipes {
         self.budget.bytes.load(Relaxed)
     }
 
-    fn overflow(&self) -> MutexGuard<'_, Pool<Box<Pipe>>> {
+    fn overflow(&self) -> MutexGuard<'_, Overflow> {
         self.overflow.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -148,7 +150,7 @@ impl Default for SharedPipes {
 impl PipePool {
     /// Creates the pool of one worker.
     pub fn new(shared: Arc<SharedPipes>) -> Rc<Self> {
-        Rc::new(Self { shared, own: Pool::new(OWN_MAX), is_short: Cell::new(false) })
+        Rc::new(Self { shared, own: Pool::new(), is_short: Cell::new(false) })
     }
 
     /// Returns an empty pipe; `None` when the budget is used up.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use eddy_io::WorkerTime;
+use eddy_io::{Pool, Reusable, Reuse, WorkerTime};
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
@@ -16,6 +16,8 @@ use crate::stats::WorkerSeries;
 #[derive(Debug, Default)]
 pub(crate) struct RecordQueue {
     state: RefCell<RecordQueueState>,
+    /// Memory of batches that were sent.
+    sent: Pool<Batch, BATCHES_IDLE_MAX>,
     /// Notified when there is a batch.
     pub(crate) called: Notify,
     /// Notified when the queue should be sent without delay.
@@ -41,8 +43,14 @@ struct RecordQueueState {
     since: WorkerTime,
     sealed: VecDeque<Rc<Batch>>,
     sealed_bytes: usize,
-    /// A buffer for reuse.
-    spare: Vec<u8>,
+}
+
+impl Reusable for Batch {
+    fn empty(&mut self) -> Reuse {
+        self.entries.clear();
+        self.records = 0;
+        if self.entries.capacity() <= BATCH_BYTES_KEPT_MAX { Reuse::Keep } else { Reuse::Drop }
+    }
 }
 
 impl RecordQueue {
@@ -68,7 +76,6 @@ impl RecordQueue {
         }
         if state.open.records == 0 {
             state.since = now;
-            std::mem::swap(&mut state.open.entries, &mut state.spare);
         }
         write(&mut state.open.entries);
         state.open.records += 1;
@@ -95,7 +102,8 @@ impl RecordQueue {
     fn seal_in(&self, state: &mut RecordQueueState) {
         if state.open.records > 0 {
             state.sealed_bytes += state.open.entries.len();
-            state.sealed.push_back(Rc::new(std::mem::take(&mut state.open)));
+            let sealed = std::mem::replace(&mut state.open, self.sent.take());
+            state.sealed.push_back(Rc::new(sealed));
             self.called.notify_one();
         }
     }
@@ -110,9 +118,8 @@ impl RecordQueue {
         let state = &mut *self.state.borrow_mut();
         if let Some(batch) = state.sealed.pop_front() {
             state.sealed_bytes -= batch.entries.len();
-            if let Ok(Batch { mut entries, .. }) = Rc::try_unwrap(batch) {
-                entries.clear();
-                state.spare = entries;
+            if let Some(batch) = Rc::into_inner(batch) {
+                self.sent.put(batch);
             }
         }
         if state.sealed.is_empty() {
@@ -126,6 +133,11 @@ impl RecordQueue {
         state.open.records + state.sealed.iter().map(|batch| batch.records).sum::<u64>()
     }
 }
+
+/// Number of batches whose memory is kept: one is collected while another is sent.
+const BATCHES_IDLE_MAX: usize = 1;
+/// Capacity above which the memory of a batch is freed; a batch has some 16 KiB, unless configured otherwise.
+const BATCH_BYTES_KEPT_MAX: usize = 1024 * 1024;
 
 #[cfg(test)]
 mod tests {

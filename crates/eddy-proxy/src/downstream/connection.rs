@@ -250,9 +250,7 @@ impl Downstream {
 
     /// Returns the buffer to the pool when it is empty.
     pub(crate) fn release(&mut self, pool: &BufferPool) {
-        if self.input.is_empty() && self.input.capacity() > 0 {
-            pool.put(std::mem::take(&mut self.input));
-        }
+        pool.release_empty(&mut self.input);
     }
 
     /// Moves the buffered bytes into a large buffer, unless they are in one already.

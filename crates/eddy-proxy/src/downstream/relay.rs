@@ -113,9 +113,8 @@ impl DuplexRelay {
             end = self.poll_patience(worker.timers.now(), patience);
         }
         if end.is_ready() {
-            for way in [&mut self.up, &mut self.down] {
-                worker.buffers.put(std::mem::take(&mut way.buffer));
-            }
+            worker.buffers.release(&mut self.up.buffer);
+            worker.buffers.release(&mut self.down.buffer);
         }
         end
     }
@@ -278,7 +277,7 @@ impl HalfRelay {
             }
             Poll::Ready(Err(_)) => Poll::Ready(Err(RelaySide::Source)),
             Poll::Pending => {
-                turn.buffers.put(std::mem::take(&mut self.buffer));
+                turn.buffers.release(&mut self.buffer);
                 Poll::Pending
             }
         }

@@ -46,7 +46,7 @@ impl ExchangeCx<'_> {
     /// Sets a deadline for the exchange; the earliest one applies.
     pub(crate) fn set_due(&mut self, timeout: Duration) {
         let deadline = self.worker.timers.now().deadline(Millis::of(timeout));
-        self.exchange.deadline = self.exchange.deadline.min(deadline);
+        self.exchange.due.sooner(deadline, Fault::ExchangeTimeout);
     }
 
     /// Ends the exchange with the local reply of a fault.

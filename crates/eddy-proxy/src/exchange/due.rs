@@ -11,6 +11,13 @@ pub(crate) struct Due {
     pub(crate) fault: Fault,
 }
 
+impl Default for Due {
+    /// The deadline of an exchange, which is never reached until it is set.
+    fn default() -> Self {
+        Self { at: WorkerTime::NEVER, fault: Fault::ExchangeTimeout }
+    }
+}
+
 impl Due {
     /// Takes another deadline into account.
     pub(crate) fn sooner(&mut self, at: WorkerTime, fault: Fault) {

@@ -1,5 +1,7 @@
 //! End of an exchange: counters, access log, and what happens to the connection.
 
+use std::time::Duration;
+
 use eddy_filter::EndReason;
 
 use crate::exchange::context::ExchangeCx;
@@ -22,7 +24,8 @@ pub(crate) enum ConnectionDisposition {
 
 /// Counts and logs the exchange; returns what happens to the client's connection.
 pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> ConnectionDisposition {
-    let duration_us = u64::try_from(ctx.exchange.started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    let elapsed = ctx.exchange.started.map_or(Duration::ZERO, |started| started.elapsed());
+    let duration_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
     filter::log(ctx, duration_us);
     let exchange = &*ctx.exchange;
     let status = exchange.status;

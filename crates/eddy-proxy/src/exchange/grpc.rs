@@ -46,7 +46,7 @@ pub(crate) fn set_deadline(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
 pub(crate) fn fault_at_deadline(exchange: &Exchange, fault: Fault) -> Fault {
     let is_ended = matches!(fault, Fault::StreamReset | Fault::ResponseCut);
     // The timer is set to a tick after the deadline. The worker's own clock may be older than the reset.
-    let has_passed = || monotonic_time() + CLOCK_STEP + TICK >= exchange.deadline;
+    let has_passed = || monotonic_time() + CLOCK_STEP + TICK >= exchange.due.at;
     if is_ended && exchange.grpc.has_deadline && has_passed() { Fault::ExchangeTimeout } else { fault }
 }
 
@@ -138,8 +138,7 @@ pub(crate) fn settle(ctx: &mut ExchangeCx<'_>) {
 /// Whether the local reply has to be mapped to a gRPC status.
 fn is_to_be_told(ctx: &ExchangeCx<'_>) -> bool {
     let exchange = &*ctx.exchange;
-    let is_site = exchange.site.as_ref().is_some_and(|site| site.is_under_way);
-    if is_site || !has_grpc_client(exchange) {
+    if exchange.site.is_some() || !has_grpc_client(exchange) {
         return false;
     }
     let is_grpc = |content_type: &[u8]| GrpcKind::of(content_type).is_some();

@@ -76,7 +76,7 @@ fn look(exchange: &mut Exchange, held: &[u8], limits: &HeadLimits) -> Result<Opt
 
 fn accept(ctx: &mut ExchangeCx<'_>, length: usize) -> ExchangePhase {
     let ExchangeCx { down, exchange, worker, .. } = ctx;
-    exchange.started = Instant::now();
+    exchange.started = Some(Instant::now());
     exchange.head_bytes.clear();
     exchange.head_bytes.extend_from_slice(down.input.front(length));
     down.input.consume(length);
@@ -94,7 +94,7 @@ fn accept(ctx: &mut ExchangeCx<'_>, length: usize) -> ExchangePhase {
 fn accept_framed(ctx: &mut ExchangeCx<'_>, framed: H2Head, limits: &HeadLimits) -> ExchangePhase {
     let H2Head { text, fault, has_body, is_tunnel } = framed;
     let exchange = &mut *ctx.exchange;
-    exchange.started = Instant::now();
+    exchange.started = Some(Instant::now());
     exchange.head_bytes = text;
     let read = match fault {
         None => exchange.head.parse_framed(&exchange.head_bytes, limits, has_body && !is_tunnel),
@@ -116,7 +116,7 @@ fn accept_framed(ctx: &mut ExchangeCx<'_>, framed: H2Head, limits: &HeadLimits) 
 
 /// Responds to a request whose framing cannot be trusted any more; the connection ends with the response.
 fn refuse(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
-    ctx.exchange.started = Instant::now();
+    ctx.exchange.started = Some(Instant::now());
     ctx.exchange.head.keep_alive = false;
     ctx.exchange.fault = Some(fault);
     ExchangePhase::Reply

@@ -17,7 +17,7 @@ use crate::resolved::Destination;
 /// [`Fault::RewriteFailed`]. A request that no longer matches any rule is answered after the filters have finished.
 pub(crate) fn again(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     ctx.route.forget();
-    ctx.exchange.step = "-";
+    ctx.exchange.step = None;
     ctx.exchange.filtering.is_target_own = false;
     reset_target(ctx.exchange);
     match find(ctx) {
@@ -33,10 +33,8 @@ pub(crate) fn again(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
 pub(crate) fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let listener = Rc::clone(&ctx.listener);
     let plan = &ctx.plan.plan;
-    if let Some(site) = &mut ctx.exchange.site {
-        // Before a filter changed the request, it may have matched another rule.
-        site.is_under_way = false;
-    }
+    // Before a filter changed the request, it may have matched another rule.
+    ctx.exchange.end_walk();
     let router = match &listener.handler {
         ListenerHandler::Router(router) => router,
         ListenerHandler::Sites(_) => {
@@ -70,7 +68,8 @@ pub(crate) fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     }
     let found = found.ok_or(Fault::NoRule)?;
     if plan.access.as_ref().is_some_and(|access| access.has_step) && listener.config.has_access_log {
-        exchange.step = router.deciding_step(&request, &mut scratch).map_or("only", PrecedenceStep::name);
+        let step = router.deciding_step(&request, &mut scratch);
+        exchange.step = Some(step.map_or("only", PrecedenceStep::name));
     }
     exchange.scratch.clear();
     let is_rewritten = found

@@ -16,7 +16,6 @@ mod head;
 mod hedge;
 mod key;
 mod matching;
-mod memory;
 mod mirror;
 mod phase;
 mod record;

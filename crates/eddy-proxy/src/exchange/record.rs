@@ -32,7 +32,12 @@ pub(crate) fn record<'a>(ctx: &'a ExchangeCx<'_>, duration_us: u64) -> AccessRec
         duration_us,
         listener: &listener.config.name,
         rule: ctx.route.rule_name().unwrap_or("-"),
-        step: ctx.plan.plan.access.as_ref().and_then(|access| access.has_step.then_some(exchange.step)),
+        step: ctx
+            .plan
+            .plan
+            .access
+            .as_ref()
+            .and_then(|access| access.has_step.then_some(exchange.step.unwrap_or("-"))),
         cluster: ctx.route.cluster_name().unwrap_or("-"),
         endpoint: exchange.endpoint.as_deref(),
         endpoint_version: exchange.endpoint_version.map_or("-", Version::name),

@@ -59,7 +59,7 @@ pub(crate) fn act(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     if let ListenerHandler::Demo = ctx.listener.handler {
         return demo::prepare(ctx);
     }
-    let is_site = ctx.exchange.site.as_ref().is_some_and(|site| site.is_under_way);
+    let is_site = ctx.exchange.site.is_some();
     let action = ctx.route.action.clone();
     if action.is_none() && !is_site {
         return ctx.fail(Fault::NoRule);

@@ -2,15 +2,24 @@
 
 use std::rc::Rc;
 
+use eddy_io::Pool;
+
 use crate::downstream::Downstream;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::finish::ConnectionDisposition;
 use crate::exchange::phase::ExchangePhase;
-use crate::exchange::{
-    attempt, filter, finish, head, memory, reply, route, rules, transfer, tunnel, upload_wait,
-};
+use crate::exchange::state::Exchange;
+use crate::exchange::{attempt, filter, finish, head, reply, route, rules, transfer, tunnel, upload_wait};
 use crate::resolved::{Route, WorkerListener};
 use crate::worker::Worker;
+
+/// Maximum number of exchanges kept for reuse by a worker, each some kilobytes.
+const EXCHANGES_IDLE_MAX: usize = 256;
+
+thread_local! {
+    /// Memory of the exchanges that have ended on this thread. Boxed, as moving one would copy kilobytes.
+    static EXCHANGES: Pool<Box<Exchange>, EXCHANGES_IDLE_MAX> = const { Pool::new() };
+}
 
 /// Runs an exchange from its first byte to its access log entry. `listener` is that of the plan in force.
 pub(crate) async fn run_exchange(
@@ -18,7 +27,7 @@ pub(crate) async fn run_exchange(
     listener: Rc<WorkerListener>,
     down: &mut Downstream,
 ) -> ConnectionDisposition {
-    let mut exchange = memory::take();
+    let mut exchange = EXCHANGES.with(Pool::take);
     down.requests += 1;
     let ctx = ExchangeCx {
         worker,
@@ -29,7 +38,12 @@ pub(crate) async fn run_exchange(
         route: Route::default(),
     };
     let next = run_phases(ctx).await;
-    memory::put(worker, exchange);
+    if let Some(handle) = exchange.filtering.handle.take() {
+        // The session ended before the exchange did; no message may reach it any more.
+        worker.crossing.slots.borrow_mut().close(worker.crossing.host.table(), handle);
+    }
+    worker.buffers.release(&mut exchange.response_input);
+    EXCHANGES.with(|pool| pool.put(exchange));
     next
 }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use eddy_config::ListenAddress;
 use eddy_http::{EditFault, FieldEdits, FieldId, Fields, RequestBody, Version};
-use eddy_io::PeerAddress;
+use eddy_io::{PeerAddress, Reusable};
 use eddy_route::nginx::{NginxOutcome, SiteRequest, SiteTls, Sites};
 use eddy_upstream::Tried;
 
@@ -21,9 +21,7 @@ use crate::resolved::{Destination, Route, SitesEntry, WorkerSites};
 /// [`Fault::RewriteFailed`] when the target to send is invalid.
 pub(crate) fn find(ctx: &mut ExchangeCx<'_>, entry: SitesEntry) -> Result<(), Fault> {
     let SitesEntry { sites, address } = entry;
-    let mut site = ctx.exchange.site.take().unwrap_or_else(SiteState::new);
-    site.is_under_way = true;
-    site.challenges.clear();
+    let mut site = SiteState::begin();
     leave_out_fields(ctx, sites.program(), address);
     {
         let mut rng = ctx.worker.rng.borrow_mut();
@@ -52,7 +50,7 @@ fn leave_out_fields(ctx: &mut ExchangeCx<'_>, sites: &Sites, address: usize) {
 /// Records the end of the walk, and writes the target for its upstream.
 fn settle(ctx: &mut ExchangeCx<'_>, sites: Rc<WorkerSites>, mut site: Box<SiteState>) -> Result<(), Fault> {
     let place = site.walk.place();
-    ctx.exchange.step = sites.place(place).kind.word();
+    ctx.exchange.step = Some(sites.place(place).kind.word());
     ctx.route.forget();
     ctx.route.rule = Some(Rc::clone(sites.rule(place)));
     let mut settled = Ok(());
@@ -127,7 +125,7 @@ fn prepare(ctx: &mut ExchangeCx<'_>, sites: &Sites, site: &mut SiteState) -> Res
         if let NginxOutcome::Proxy { action } = outcome {
             sites.write_hash_key(*action, &request, walk, &mut scratch, key);
         }
-        fields.clear();
+        fields.reset();
         sites.for_each_field(&request, walk, &mut scratch, |name, value| {
             fields.add(name.as_bytes(), value);
         });
@@ -189,7 +187,7 @@ pub(crate) fn answer_edits(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<Fiel
 /// Returns the response edits for a response from an upstream or from filters; an error page may replace its status
 /// first.
 pub(crate) fn before_answer(ctx: &mut ExchangeCx<'_>, source: HeadSource) -> Option<FieldEdits> {
-    let site = ctx.exchange.site.as_ref().filter(|site| site.is_under_way)?;
+    let site = ctx.exchange.site.as_ref()?;
     if let Some(status) = site.walk.answer_status() {
         // A status without a body cannot replace one with a body; the upstream's status then stays.
         let _ = ctx.exchange.response.set_status(status.into());
@@ -287,8 +285,7 @@ fn response_fields(exchange: &Exchange, source: HeadSource) -> Fields<'_> {
 
 /// Returns the response status of a fault: NGINX responds 502 when no endpoint is available.
 pub(crate) fn status_of(ctx: &ExchangeCx<'_>, fault: Fault) -> u16 {
-    let is_site = ctx.exchange.site.as_ref().is_some_and(|site| site.is_under_way);
-    if is_site && fault == Fault::NoEndpoint { 502 } else { fault.status() }
+    if ctx.exchange.site.is_some() && fault == Fault::NoEndpoint { 502 } else { fault.status() }
 }
 
 /// Continues with an error page when the upstream failed, before anything was sent.
@@ -349,7 +346,7 @@ fn walk_to_error_page(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<ExchangeP
 
 /// Takes the servers and the state of a walk in progress; the caller must put the state back.
 fn take(ctx: &mut ExchangeCx<'_>) -> Option<(Rc<WorkerSites>, Box<SiteState>)> {
-    let site = ctx.exchange.site.take_if(|site| site.is_under_way)?;
+    let site = ctx.exchange.site.take()?;
     let sites = ctx.route.sites.clone().expect("a walk under way has its servers");
     Some((sites, site))
 }

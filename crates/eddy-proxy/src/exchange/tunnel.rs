@@ -19,7 +19,7 @@ use crate::worker::Worker;
 /// Relays bytes until both sides have ended, one side breaks off, the tunnel is idle for too long, or its configuration
 /// was replaced too long ago.
 pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> ExchangePhase {
-    let Attempt { mut upstream, guard, .. } = ctx.exchange.attempt_memory.take_out(attempt);
+    let Attempt { mut upstream, guard, .. } = attempt.into_attempt();
     let timeouts = ctx.listener.config.timeouts;
     let action = ctx.action();
     let idle = action.and_then(|action| action.upgrades.idle_timeout).unwrap_or(timeouts.tunnel);

@@ -99,7 +99,7 @@ pub(crate) fn check_link(exchange: &mut Exchange, upstream: &UpstreamChannel) ->
 
 /// Provides the response of an endpoint that is itself the destination of the tunnel.
 pub(crate) fn open(exchange: &mut Exchange, buffers: &BufferPool) {
-    exchange.release_input(buffers);
+    buffers.release(&mut exchange.response_input);
     exchange.response_input = buffers.take_small();
     exchange.response_input.append(b"HTTP/1.1 200 OK\r\n\r\n");
 }

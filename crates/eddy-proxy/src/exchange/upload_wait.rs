@@ -12,7 +12,7 @@ use eddy_model::LimitKind;
 use crate::downstream::RateGuard;
 use crate::exchange::attempt::go_on_or_fail;
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::due::Due;
+use crate::exchange::flush::poll_flush;
 use crate::exchange::phase::ExchangePhase;
 use crate::fault::Fault;
 use crate::message::BodyProbe;
@@ -125,12 +125,8 @@ impl UploadWait {
                 exchange.answer.push_continue();
             }
         }
-        while exchange.answer.has_output() {
-            match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
-                Poll::Ready(Ok(_)) => {}
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
-                Poll::Pending => return self.poll_deadline(ctx, cx),
-            }
+        if poll_flush(down, exchange, cx)?.is_pending() {
+            return self.poll_deadline(ctx, cx);
         }
         loop {
             let ExchangeCx { down, exchange, worker, .. } = &mut *ctx;
@@ -175,7 +171,7 @@ impl UploadWait {
 }
 
 fn poll_due(ctx: &ExchangeCx<'_>, cx: &Context<'_>, at: WorkerTime, fault: Fault) -> Poll<Result<(), Fault>> {
-    let mut due = Due { at: ctx.exchange.deadline, fault: Fault::ExchangeTimeout };
+    let mut due = ctx.exchange.due;
     due.sooner(at, fault);
     if due.at <= ctx.worker.timers.now() {
         return Poll::Ready(Err(due.fault));

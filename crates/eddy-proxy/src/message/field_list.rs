@@ -1,6 +1,6 @@
 //! A list of header fields in memory that the next exchange uses again.
 
-use crate::message::kept::recycle;
+use eddy_io::{Reusable, Reuse};
 
 /// Names and values of header fields, one behind the other in one piece of memory.
 #[derive(Debug, Default)]
@@ -45,11 +45,12 @@ impl FieldList {
     pub(crate) fn text_bytes(&self) -> usize {
         self.text.len()
     }
+}
 
-    /// Removes all fields.
-    pub(crate) fn clear(&mut self) {
+impl Reusable for FieldList {
+    fn empty(&mut self) -> Reuse {
         self.ends.clear();
-        recycle(&mut self.text);
+        self.text.empty()
     }
 }
 
@@ -62,7 +63,7 @@ mod tests {
         let mut list = FieldList::default();
         let fields: [(&[u8], &[u8]); 4] = [(b"a", b"1"), (b"", b""), (b"long-name", b""), (b"b", b"two")];
         for fields in [&fields[..], &fields[2..]] {
-            list.clear();
+            list.reset();
             assert!(list.is_empty());
             fields.iter().for_each(|(name, value)| list.add(name, value));
             assert!(list.iter().eq(fields.iter().copied()));

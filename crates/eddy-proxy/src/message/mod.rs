@@ -3,7 +3,6 @@
 mod bulk;
 mod duplex;
 mod field_list;
-mod kept;
 mod pump;
 
 pub(crate) use eddy_http::{BodyProbe, BodyReader};
@@ -11,5 +10,4 @@ pub(crate) use eddy_http::{BodyProbe, BodyReader};
 pub(crate) use bulk::{Bulk, Moved};
 pub(crate) use duplex::DuplexStream;
 pub(crate) use field_list::FieldList;
-pub(crate) use kept::recycle;
 pub(crate) use pump::{BodyCopy, Misfit, OutputFraming, Pump};

@@ -55,8 +55,7 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
         // A truncated message must not look complete.
         (Parting::Cut, _) => down.wire.reset_on_close(),
     }
-    let input = std::mem::take(&mut down.input);
-    worker.buffers.put(input);
+    worker.buffers.release(&mut down.input);
 }
 
 /// Serves HTTP/1 exchanges one after the other.

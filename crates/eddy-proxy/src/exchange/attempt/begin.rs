@@ -5,7 +5,7 @@ use eddy_http::{RequestBody, Version};
 
 use crate::exchange::attempt::request::write_request;
 use crate::exchange::attempt::retry::fail;
-use crate::exchange::attempt::state::Attempt;
+use crate::exchange::attempt::state::{Attempt, PooledAttempt};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::Exchange;
@@ -18,7 +18,7 @@ use crate::upstream::UpstreamChannel;
 pub(crate) fn begin(ctx: &mut ExchangeCx<'_>, attempt: Attempt) -> ExchangePhase {
     ctx.exchange.note_endpoint(&attempt);
     match write_head(ctx, &attempt.upstream) {
-        Ok(()) => ExchangePhase::Transfer(ctx.exchange.attempt_memory.put_in(attempt)),
+        Ok(()) => ExchangePhase::Transfer(PooledAttempt::new(attempt)),
         Err(fault) => {
             drop(attempt);
             fail(ctx, fault)

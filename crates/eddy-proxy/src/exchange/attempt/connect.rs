@@ -12,7 +12,6 @@ use crate::exchange::attempt::outcome::AttemptFailure;
 use crate::exchange::attempt::retry::retry_or_fail;
 use crate::exchange::attempt::state::ChosenEndpoint;
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::due::Due;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::Exchange;
 use crate::exchange::{hedge, watch};
@@ -46,7 +45,7 @@ async fn obtain(ctx: &mut ExchangeCx<'_>, chosen: &ChosenEndpoint) -> Result<Ups
     let wanted = wanted_link(ctx.exchange);
     let is_alone = ctx.exchange.upgrade.is_open();
     let has_elsewhere = has_elsewhere(ctx);
-    let mut due = Due { at: ctx.exchange.deadline, fault: Fault::ExchangeTimeout };
+    let mut due = ctx.exchange.due;
     due.sooner(chosen.deadline, Fault::AttemptTimeout);
     let mut watch = watch::until_linked(ctx.exchange);
     let mut obtaining = pin!(async {

@@ -20,10 +20,9 @@ pub(crate) fn lease(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster, now: Work
     if wished.is_some() || wish.is_some_and(|wish| wish.is_strict) {
         return wished;
     }
-    let site = exchange.site.as_ref().filter(|site| site.is_under_way);
     let key = match cluster.config.balance {
         Balance::ClientAddress => address_key.bytes(),
-        Balance::Hash | Balance::Ring | Balance::Maglev => match (site, &cluster.config.key) {
+        Balance::Hash | Balance::Ring | Balance::Maglev => match (&exchange.site, &cluster.config.key) {
             (Some(site), _) if !site.key.is_empty() => site.key.as_slice(),
             (_, None) => b"".as_slice(),
             (_, Some(key)) => {

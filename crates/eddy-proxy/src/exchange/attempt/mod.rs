@@ -21,4 +21,4 @@ pub(super) use retry::{
     again, claim_another, go_on_or_fail, is_failure_status, is_retried, note_failure, retry_or_fail,
     take_retry,
 };
-pub(super) use state::{Attempt, AttemptMemory, AttemptTrigger, ChosenEndpoint, PooledAttempt};
+pub(super) use state::{Attempt, AttemptTrigger, ChosenEndpoint, PooledAttempt};

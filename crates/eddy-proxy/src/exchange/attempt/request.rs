@@ -36,7 +36,7 @@ pub(crate) fn write_request(
     let action = ctx.route.action();
     let exchange = &mut *ctx.exchange;
     let bytes = exchange.head_bytes.as_slice();
-    let site_host = exchange.site.as_ref().filter(|site| site.is_under_way && !site.host.is_empty());
+    let site_host = exchange.site.as_ref().filter(|site| !site.host.is_empty());
     let host = match (site_host, action.and_then(|action| action.host_rewrite.as_deref())) {
         (Some(site), _) => site.host.as_slice(),
         (None, Some(host)) if !exchange.head.is_authority_own => host.as_bytes(),

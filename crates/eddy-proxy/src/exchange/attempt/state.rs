@@ -5,10 +5,18 @@ use std::ops::{Deref, DerefMut};
 use std::time::Instant;
 
 use eddy_http::HeadScanner;
-use eddy_io::WorkerTime;
+use eddy_io::{Pool, WorkerTime};
 
 use crate::fault::Fault;
 use crate::upstream::{EndpointGuard, UpstreamChannel};
+
+/// Maximum number of attempts whose memory a worker keeps.
+const ATTEMPTS_IDLE_MAX: usize = 256;
+
+thread_local! {
+    /// Memory of the attempts that have ended on this thread.
+    static ATTEMPTS: Pool<Box<Option<Attempt>>, ATTEMPTS_IDLE_MAX> = const { Pool::new() };
+}
 
 /// Reason why an attempt was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,28 +80,25 @@ impl Attempt {
     }
 }
 
-/// Memory of an attempt that has ended, so that the next one allocates nothing.
-#[derive(Debug, Default)]
-pub(crate) struct AttemptMemory(Option<Box<Option<Attempt>>>);
-
-/// An attempt in memory that the next one will reuse.
+/// An attempt in memory of an earlier one, so that it allocates nothing.
 pub(crate) struct PooledAttempt(Box<Option<Attempt>>);
 
-impl AttemptMemory {
-    /// Moves an attempt into the memory.
+impl PooledAttempt {
+    /// Moves an attempt into memory of an earlier one.
     ///
     /// # Cost
     /// An allocation unless an earlier attempt has given its memory back.
-    pub(crate) fn put_in(&mut self, attempt: Attempt) -> PooledAttempt {
-        let mut memory = self.0.take().unwrap_or_default();
+    pub(crate) fn new(attempt: Attempt) -> Self {
+        let mut memory = ATTEMPTS.with(Pool::take);
         *memory = Some(attempt);
-        PooledAttempt(memory)
+        Self(memory)
     }
 
-    /// Takes the memory of an attempt back, and returns the attempt.
-    pub(crate) fn take_out(&mut self, PooledAttempt(mut memory): PooledAttempt) -> Attempt {
+    /// Gives the memory back, and returns the attempt.
+    pub(crate) fn into_attempt(self) -> Attempt {
+        let Self(mut memory) = self;
         let attempt = memory.take().expect("the memory holds an attempt until it is taken out");
-        self.0 = Some(memory);
+        ATTEMPTS.with(|pool| pool.put(memory));
         attempt
     }
 }

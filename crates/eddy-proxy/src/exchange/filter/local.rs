@@ -5,7 +5,7 @@ use std::task::{Context, Poll};
 
 use eddy_filter::{Direction, IncomingBody, Travel};
 use eddy_http::{FieldId, HeadLimits, LocalReply, write_local_head};
-use eddy_io::WorkerTime;
+use eddy_io::{Reusable, WorkerTime};
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
@@ -80,7 +80,7 @@ fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Resul
             break;
         }
     }
-    filtering.reply.clear();
+    filtering.reply.reset();
     if let Some((place, fault)) = refused {
         let why = format!("a header of its reply is invalid: {fault}");
         // The filter's reply is not sent, whatever its failure policy.
@@ -101,7 +101,7 @@ fn poll(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault
             }
             FilterProgress::Replied => {
                 // A reply to a reply could go on without end; the first one is kept.
-                ctx.exchange.filtering.reply.clear();
+                ctx.exchange.filtering.reply.reset();
             }
             FilterProgress::NeedInput | FilterProgress::Waiting => {
                 let wakes_at = ctx.exchange.filtering.wakes_at(Direction::Response, None);

@@ -5,18 +5,17 @@ use std::task::{Context, Poll};
 
 use eddy_filter::{Direction, Phase};
 use eddy_http::RequestBody;
-use eddy_io::{BUFFER_BYTES_SMALL, Millis, WorkerTime};
+use eddy_io::BUFFER_BYTES_SMALL;
 
 use crate::downstream::RateGuard;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::local::answer;
 use crate::exchange::filter::step::step_of;
+use crate::exchange::flush::poll_flush;
+use crate::exchange::watch::Watch;
 use crate::exchange::{phase, route};
 use crate::fault::Fault;
-
-/// Time that an exchange waits for filters after its client has closed its side.
-const HALF_CLOSE: Millis = Millis::new(100);
 
 /// Passes the request head through the chain, and the body if a filter wants all of it; then carries out the rule's
 /// action.
@@ -27,7 +26,7 @@ pub(crate) async fn request(ctx: &mut ExchangeCx<'_>) -> phase::ExchangePhase {
     let timeouts = ctx.listener.config.timeouts;
     let mut passage = RequestFiltering {
         guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
-        left_at: None,
+        client: Watch::default(),
     };
     match poll_fn(|cx| passage.poll(ctx, cx)).await {
         Ok(FilterProgress::Replied) => answer(ctx),
@@ -91,8 +90,7 @@ pub(crate) fn has(ctx: &ExchangeCx<'_>, phase: Phase) -> bool {
 /// Passage of a request through the chain before an endpoint is selected.
 struct RequestFiltering {
     guard: RateGuard,
-    /// Time at which the client closed its side.
-    left_at: Option<WorkerTime>,
+    client: Watch,
 }
 
 impl RequestFiltering {
@@ -102,25 +100,16 @@ impl RequestFiltering {
         cx: &mut Context<'_>,
     ) -> Poll<Result<FilterProgress, Fault>> {
         loop {
-            let mut deadline = ctx.exchange.deadline;
-            let mut fault = Fault::ExchangeTimeout;
+            let now = ctx.worker.timers.now();
+            let mut due = ctx.exchange.due;
             match advance(ctx, cx, Direction::Request)? {
                 FilterProgress::NeedInput => match self.poll_input(ctx, cx)? {
                     Poll::Ready(()) => continue,
-                    Poll::Pending => {
-                        let slow_at = self.guard.deadline(ctx.worker.timers.now());
-                        if slow_at < deadline {
-                            (deadline, fault) = (slow_at, Fault::BodyTimeout);
-                        }
-                    }
+                    Poll::Pending => due.sooner(self.guard.deadline(now), Fault::BodyTimeout),
                 },
                 FilterProgress::Waiting => {
                     self.watch_client(ctx, cx)?;
-                    if let Some(left_at) = self.left_at
-                        && left_at + HALF_CLOSE < deadline
-                    {
-                        (deadline, fault) = (left_at + HALF_CLOSE, Fault::ClientGone);
-                    }
+                    due.sooner(self.client.deadline(), Fault::ClientGone);
                 }
                 progress @ (FilterProgress::Head
                 | FilterProgress::Whole
@@ -129,15 +118,14 @@ impl RequestFiltering {
                     return Poll::Ready(Ok(progress));
                 }
             }
-            let now = ctx.worker.timers.now();
-            if deadline <= now {
-                return Poll::Ready(Err(fault));
+            if due.at <= now {
+                return Poll::Ready(Err(due.fault));
             }
             // The end of a pause is detected in `advance`; the timer only wakes the exchange.
             let wakes_at = ctx.exchange.filtering.wakes_at(Direction::Request, None);
             let timer = &ctx.down.timer;
             timer.register(cx);
-            timer.arm_at(wakes_at.map_or(deadline, |wakes_at| wakes_at.min(deadline)));
+            timer.arm_at(wakes_at.map_or(due.at, |wakes_at| wakes_at.min(due.at)));
             return Poll::Pending;
         }
     }
@@ -151,12 +139,8 @@ impl RequestFiltering {
                 exchange.answer.push_continue();
             }
         }
-        while exchange.answer.has_output() {
-            match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
-                Poll::Ready(Ok(_)) => {}
-                Poll::Ready(Err(_)) => return Err(Fault::ClientGone),
-                Poll::Pending => return Ok(Poll::Pending),
-            }
+        if poll_flush(down, exchange, cx)?.is_pending() {
+            return Ok(Poll::Pending);
         }
         if exchange.upload.reader.is_bulk(BUFFER_BYTES_SMALL) {
             down.enlarge(&worker.buffers);
@@ -177,12 +161,8 @@ impl RequestFiltering {
     /// Checks whether the client is still connected while a filter pauses.
     fn watch_client(&mut self, ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Result<(), Fault> {
         let ExchangeCx { down, exchange, worker, .. } = ctx;
-        if !exchange.upload.reader.is_done() || self.left_at.is_some() {
-            return Ok(());
-        }
-        if let Poll::Ready(left) = down.poll_left(cx, &worker.buffers) {
-            left.map_err(|_| Fault::ClientGone)?;
-            self.left_at = Some(worker.timers.now());
+        let is_said = exchange.upload.reader.is_done();
+        if is_said && self.client.poll(cx, down, &worker.buffers, worker.timers.now())? {
             exchange.head.keep_alive = false;
         }
         Ok(())

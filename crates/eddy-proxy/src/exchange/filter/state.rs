@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use eddy_filter::{DynamicMetadata, FilterRun, Handle};
+use eddy_io::{Reusable, Reuse};
 use eddy_upstream::ResolvedAddress;
 
-use crate::message::{FieldList, recycle};
+use crate::message::FieldList;
 
 /// State of an exchange's filters; unused without a chain.
 #[derive(Debug, Default)]
@@ -87,23 +88,24 @@ impl Filtering {
     pub(crate) fn has_whole_request(&self) -> bool {
         self.run.request.has_whole()
     }
+}
 
-    /// Resets the state. The handle and the filters' own state must have been released before.
-    pub(crate) fn clear(&mut self) {
-        if !self.is_begun {
-            return;
+/// The handle and the filters' own state must have been released before.
+impl Reusable for Filtering {
+    fn empty(&mut self) -> Reuse {
+        if !std::mem::take(&mut self.is_begun) {
+            return Reuse::Keep;
         }
-        self.is_begun = false;
         self.turn = 0;
         self.run.clear();
-        self.reply.clear();
+        self.reply.empty();
         self.metadata.clear();
-        recycle(&mut self.response_head);
         self.is_target_own = false;
         self.endpoint = None;
         self.endpoint_text.is_shown = false;
-        self.details.clear();
+        [&mut self.response_head, &mut self.details].into_iter().for_each(Reusable::reset);
         self.duration_us = 0;
+        Reuse::Keep
     }
 }
 
@@ -112,12 +114,13 @@ impl FilterReply {
     pub(crate) fn is_given(&self) -> bool {
         self.status != 0
     }
+}
 
-    /// Discards the reply.
-    pub(crate) fn clear(&mut self) {
-        self.status = 0;
-        self.fields.clear();
-        self.grpc_status = None;
-        [&mut self.body, &mut self.details].into_iter().for_each(recycle);
+impl Reusable for FilterReply {
+    fn empty(&mut self) -> Reuse {
+        (self.status, self.grpc_status) = (0, None);
+        self.fields.reset();
+        [&mut self.body, &mut self.details].into_iter().for_each(Reusable::reset);
+        Reuse::Keep
     }
 }

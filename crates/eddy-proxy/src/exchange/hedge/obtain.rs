@@ -5,7 +5,6 @@ use std::task::{Context, Poll};
 
 use crate::exchange::attempt::{Attempt, note_failure};
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::due::Due;
 use crate::exchange::hedge::begin::begin_due;
 use crate::exchange::hedge::state::LinkOutcome;
 use crate::exchange::watch::{Watch, poll_patience, until_linked};
@@ -41,7 +40,7 @@ fn poll_obtain(
             Err(fault) => return Poll::Ready(Err((Some(chosen.guard), fault))),
         }
     }
-    let due = Due { at: ctx.exchange.deadline, fault: Fault::ExchangeTimeout };
+    let due = ctx.exchange.due;
     let wakes_at = ctx.exchange.hedge_mut().deadline;
     let ended = poll_patience(cx, ctx.down, ctx.worker, watch, due, wakes_at);
     ended.map(|fault| Err((None, fault)))

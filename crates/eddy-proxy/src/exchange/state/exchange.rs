@@ -4,11 +4,12 @@ use std::rc::Rc;
 use std::time::Instant;
 
 use eddy_http::{HeadScanner, RequestHead, ResponseHead, Version};
-use eddy_io::{Buffer, BufferPool, WorkerTime};
+use eddy_io::{Buffer, BufferPool, Reusable, Reuse};
 use eddy_route::normalise::Normaliser;
 use eddy_upstream::{LimitPlace, ResolvedAddress, Tried};
 
-use crate::exchange::attempt::{Attempt, AttemptMemory};
+use crate::exchange::attempt::Attempt;
+use crate::exchange::due::Due;
 use crate::exchange::filter::Filtering;
 use crate::exchange::hedge::Hedge;
 use crate::exchange::state::grpc::GrpcCall;
@@ -17,11 +18,11 @@ use crate::exchange::state::mirroring::Mirroring;
 use crate::exchange::state::site::SiteState;
 use crate::exchange::state::upgrade::Upgrade;
 use crate::fault::Fault;
-use crate::message::{Pump, recycle};
+use crate::message::Pump;
 use crate::upstream::UploadSlot;
 
 /// State of an exchange.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Exchange {
     pub(crate) scanner: HeadScanner,
     /// Request head as received; [`Self::head`] points into it.
@@ -42,7 +43,7 @@ pub(crate) struct Exchange {
     pub(crate) scratch: Vec<u8>,
     pub(crate) request_id: String,
     /// Precedence step by which the rule won, if the access log records it.
-    pub(crate) step: &'static str,
+    pub(crate) step: Option<&'static str>,
     pub(crate) tried: Tried,
     pub(crate) attempts: u8,
     /// Number of attempts at clusters that could not serve the request.
@@ -55,7 +56,6 @@ pub(crate) struct Exchange {
     pub(crate) retry_place: Option<LimitPlace>,
     /// Slot among the requests with an incomplete body, if the exchange holds one.
     pub(crate) upload_slot: Option<UploadSlot>,
-    pub(crate) attempt_memory: AttemptMemory,
     /// Endpoint of the last attempt, for the access log.
     pub(crate) endpoint: Option<Rc<ResolvedAddress>>,
     /// HTTP version spoken with the endpoint, once there was a link.
@@ -71,7 +71,7 @@ pub(crate) struct Exchange {
     pub(crate) answer: Pump,
     /// Body of a local reply and the location of a redirect.
     pub(crate) local: LocalAnswer,
-    /// State of the walk through NGINX servers and locations, once there was one.
+    /// State of the walk through NGINX servers and locations, if they handle the request.
     pub(crate) site: Option<Box<SiteState>>,
     /// Upgrade or tunnel that the request asks for.
     pub(crate) upgrade: Upgrade,
@@ -89,151 +89,17 @@ pub(crate) struct Exchange {
     pub(crate) is_local: bool,
     /// Whether the response announced that the client's connection stays open.
     pub(crate) keeps_alive: bool,
-    /// Time at which the head was complete.
-    pub(crate) started: Instant,
-    /// Deadline of the exchange on the worker's clock.
-    pub(crate) deadline: WorkerTime,
+    /// Time at which the head was complete or refused.
+    pub(crate) started: Option<Instant>,
+    /// Deadline of the exchange.
+    pub(crate) due: Due,
     /// Mirror copies of the request.
     pub(crate) mirroring: Mirroring,
     /// Attempts besides the current one, while the rule hedges and none has been answered.
     pub(crate) hedge: Option<Box<Hedge>>,
 }
 
-impl Default for Exchange {
-    fn default() -> Self {
-        Self {
-            scanner: HeadScanner::new(),
-            head_bytes: Vec::new(),
-            head: RequestHead::new(),
-            is_head_whole: false,
-            is_continued: false,
-            passes_expectation: false,
-            path: Vec::new(),
-            normaliser: Normaliser::Eddy,
-            target: Vec::new(),
-            scratch: Vec::new(),
-            request_id: String::new(),
-            step: "-",
-            tried: Tried::new(),
-            attempts: 0,
-            attempts_elsewhere: 0,
-            clusters_left: 0,
-            has_met_stale_link: false,
-            retry_place: None,
-            upload_slot: None,
-            attempt_memory: AttemptMemory::default(),
-            endpoint: None,
-            endpoint_version: None,
-            upload: Pump::default(),
-            response_input: Buffer::default(),
-            response: ResponseHead::new(),
-            response_bytes: 0,
-            answer: Pump::default(),
-            local: LocalAnswer::default(),
-            site: None,
-            upgrade: Upgrade::default(),
-            filtering: Filtering::default(),
-            grpc: GrpcCall::default(),
-            fault: None,
-            status: 0,
-            is_answered: false,
-            is_local: false,
-            keeps_alive: false,
-            started: Instant::now(),
-            deadline: WorkerTime::NEVER,
-            mirroring: Mirroring::default(),
-            hedge: None,
-        }
-    }
-}
-
 impl Exchange {
-    /// Resets the exchange for the next one; keeps its memory, and returns large buffers to the pool.
-    pub(crate) fn clear(&mut self, buffers: &BufferPool) {
-        self.release_input(buffers);
-        // Every field is named, so that none is forgotten.
-        let Self {
-            scanner,
-            head_bytes,
-            // Overwritten before they are read: `is_head_whole` and `is_answered` tell whether they are.
-            head: _,
-            is_head_whole,
-            is_continued,
-            passes_expectation,
-            path,
-            // Set by the rules of each exchange.
-            normaliser: _,
-            target,
-            scratch,
-            request_id,
-            step,
-            tried,
-            attempts,
-            attempts_elsewhere,
-            clusters_left,
-            has_met_stale_link,
-            retry_place,
-            upload_slot,
-            attempt_memory: _,
-            endpoint,
-            endpoint_version,
-            upload,
-            response_input: _,
-            response: _,
-            response_bytes,
-            answer,
-            local,
-            site,
-            upgrade,
-            filtering,
-            grpc,
-            fault,
-            status,
-            is_answered,
-            is_local,
-            keeps_alive,
-            // Set when the head is complete or refused.
-            started: _,
-            deadline,
-            mirroring,
-            hedge,
-        } = self;
-        scanner.reset();
-        (*is_head_whole, *is_continued, *passes_expectation) = (false, false, false);
-        *step = "-";
-        *tried = Tried::new();
-        (*attempts, *attempts_elsewhere, *clusters_left) = (0, 0, 0);
-        *has_met_stale_link = false;
-        (*retry_place, *upload_slot, *hedge) = (None, None, None);
-        (*endpoint, *endpoint_version) = (None, None);
-        upload.clear();
-        *response_bytes = 0;
-        answer.clear();
-        local.body = LocalBody::Status;
-        local.grpc_code = None;
-        if let Some(site) = site {
-            site.is_under_way = false;
-        }
-        upgrade.clear();
-        filtering.clear();
-        *grpc = GrpcCall::default();
-        (*fault, *status) = (None, 0);
-        (*is_answered, *is_local, *keeps_alive) = (false, false, false);
-        *deadline = WorkerTime::NEVER;
-        *mirroring = Mirroring::default();
-        request_id.clear();
-        [head_bytes, path, target, scratch, &mut upload.out, &mut answer.out, &mut local.location]
-            .into_iter()
-            .for_each(recycle);
-    }
-
-    /// Returns the buffer of the endpoint's bytes to the pool and discards its content.
-    pub(crate) fn release_input(&mut self, buffers: &BufferPool) {
-        if self.response_input.capacity() > 0 {
-            buffers.put(std::mem::take(&mut self.response_input));
-        }
-    }
-
     /// Whether the request may be sent again although an endpoint may have seen it.
     pub(crate) fn may_repeat(&self) -> bool {
         self.head.method.is_idempotent() && self.head.body.is_empty()
@@ -261,6 +127,13 @@ impl Exchange {
         self.fault.is_some() && self.is_answered && !self.is_local
     }
 
+    /// Ends the walk through NGINX servers and locations, if there was one.
+    pub(crate) fn end_walk(&mut self) {
+        if let Some(site) = self.site.take() {
+            site.end();
+        }
+    }
+
     /// Records the endpoint of the current attempt.
     pub(crate) fn note_endpoint(&mut self, attempt: &Attempt) {
         self.endpoint = Some(Rc::clone(&attempt.guard.address));
@@ -283,6 +156,74 @@ impl Exchange {
     /// Ends what is left of all attempts: drops those in waiting, and what the endpoint has sent.
     pub(crate) fn end_attempts(&mut self, buffers: &BufferPool) {
         self.hedge = None;
-        self.release_input(buffers);
+        buffers.release(&mut self.response_input);
+    }
+}
+
+/// Buffers and what other owners must free have been given back before.
+impl Reusable for Exchange {
+    fn empty(&mut self) -> Reuse {
+        self.end_walk();
+        // Every field is named, so that none is forgotten.
+        let Self {
+            scanner,
+            head_bytes,
+            // Overwritten before they are read: `is_head_whole` and `is_answered` tell whether they are.
+            head: _,
+            is_head_whole,
+            is_continued,
+            passes_expectation,
+            path,
+            // Set by the rules of each exchange.
+            normaliser: _,
+            target,
+            scratch,
+            request_id,
+            step,
+            tried,
+            attempts,
+            attempts_elsewhere,
+            clusters_left,
+            has_met_stale_link,
+            retry_place,
+            upload_slot,
+            endpoint,
+            endpoint_version,
+            upload,
+            response_input: _,
+            response: _,
+            response_bytes,
+            answer,
+            local,
+            site: _,
+            upgrade,
+            filtering,
+            grpc,
+            fault,
+            status,
+            is_answered,
+            is_local,
+            keeps_alive,
+            started,
+            due,
+            mirroring,
+            hedge,
+        } = self;
+        scanner.reset();
+        (*is_head_whole, *is_continued, *passes_expectation, *step, *tried) = Default::default();
+        (*attempts, *attempts_elsewhere, *clusters_left, *has_met_stale_link) = Default::default();
+        (*retry_place, *upload_slot, *hedge, *endpoint, *endpoint_version) = Default::default();
+        (*response_bytes, *grpc, *fault, *status, *mirroring) = Default::default();
+        (*is_answered, *is_local, *keeps_alive, *started, *due) = Default::default();
+        upload.clear();
+        answer.clear();
+        (local.body, local.grpc_code) = Default::default();
+        upgrade.clear();
+        filtering.empty();
+        request_id.clear();
+        [head_bytes, path, target, scratch, &mut upload.out, &mut answer.out, &mut local.location]
+            .into_iter()
+            .for_each(Reusable::reset);
+        Reuse::Keep
     }
 }

@@ -1,14 +1,21 @@
 //! State of a request that NGINX servers and locations handle.
 
+use eddy_io::{Pool, Reusable, Reuse};
 use eddy_route::nginx::{NginxOutcome, NginxRequestState};
 
 use crate::message::FieldList;
 
-/// State of an exchange's walk through NGINX servers and locations; reused by the next exchange.
+/// Maximum number of states kept by a worker.
+const SITES_IDLE_MAX: usize = 256;
+
+thread_local! {
+    /// Memory of the walks that have ended on this thread.
+    static SITES: Pool<Box<SiteState>, SITES_IDLE_MAX> = const { Pool::new() };
+}
+
+/// State of an exchange's walk through NGINX servers and locations.
 #[derive(Debug)]
 pub(crate) struct SiteState {
-    /// Whether this exchange has begun a walk.
-    pub(crate) is_under_way: bool,
     /// Host sent to the upstream.
     pub(crate) host: Vec<u8>,
     /// Balancing key.
@@ -24,16 +31,33 @@ pub(crate) struct SiteState {
 }
 
 impl SiteState {
-    pub(in crate::exchange) fn new() -> Box<Self> {
-        Box::new(Self {
-            is_under_way: false,
-            host: Vec::new(),
-            key: Vec::new(),
-            walk: NginxRequestState::default(),
-            outcome: NginxOutcome::Close,
-            id: 0,
-            fields: FieldList::default(),
-            challenges: Vec::new(),
+    /// Returns the state of a walk that begins, in memory of an earlier one.
+    pub(in crate::exchange) fn begin() -> Box<Self> {
+        SITES.with(|pool| pool.take_idle()).unwrap_or_else(|| {
+            Box::new(Self {
+                host: Vec::new(),
+                key: Vec::new(),
+                walk: NginxRequestState::default(),
+                outcome: NginxOutcome::Close,
+                id: 0,
+                fields: FieldList::default(),
+                challenges: Vec::new(),
+            })
         })
+    }
+
+    /// Ends the walk.
+    pub(super) fn end(self: Box<Self>) {
+        SITES.with(|pool| pool.put(self));
+    }
+}
+
+impl Reusable for SiteState {
+    fn empty(&mut self) -> Reuse {
+        [&mut self.host, &mut self.key].into_iter().for_each(Reusable::reset);
+        self.fields.reset();
+        self.challenges.clear();
+        // The next walk begins by resetting `walk`.
+        Reuse::Keep
     }
 }

@@ -89,7 +89,7 @@ impl Transfer<'_, '_> {
                 TransferStep::Moved
             }
             Ok(Moved::AwaitsSource) => {
-                exchange.release_input(&worker.buffers);
+                worker.buffers.release(&mut exchange.response_input);
                 self.waits.upstream_to_send = true;
                 TransferStep::Waits
             }
@@ -192,9 +192,7 @@ impl Transfer<'_, '_> {
                 Err(if fault == Fault::LinkClosed && is_alert(&error) { Fault::TlsAlert } else { fault })
             }
             Poll::Pending => {
-                if input.is_empty() {
-                    exchange.release_input(&worker.buffers);
-                }
+                worker.buffers.release_empty(input);
                 self.waits.upstream_to_send = true;
                 Ok(false)
             }

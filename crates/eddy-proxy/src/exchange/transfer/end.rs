@@ -17,7 +17,7 @@ impl Transfer<'_, '_> {
             ctx.exchange.retry_place = None;
             return ExchangePhase::Tunnel(attempt);
         }
-        let attempt = ctx.exchange.attempt_memory.take_out(attempt);
+        let attempt = attempt.into_attempt();
         match result {
             Ok(()) => complete(ctx, attempt),
             Err(AttemptEnd::Failed(fault)) => fail(ctx, attempt, fault),
@@ -85,5 +85,5 @@ fn fail(ctx: &mut ExchangeCx<'_>, attempt: Attempt, fault: Fault) -> ExchangePha
 /// Ends one attempt; those that wait for their links go on.
 fn leave(ctx: &mut ExchangeCx<'_>, attempt: Attempt) {
     drop(attempt);
-    ctx.exchange.release_input(&ctx.worker.buffers);
+    ctx.worker.buffers.release(&mut ctx.exchange.response_input);
 }

@@ -4,7 +4,8 @@ use std::mem::swap;
 use std::task::{Context, Poll};
 
 use crate::exchange::attempt::{
-    AttemptEnd, AttemptFailure, AttemptTrigger, is_retried, next_cluster, note_failure, write_head,
+    AttemptEnd, AttemptFailure, AttemptTrigger, PooledAttempt, is_retried, next_cluster, note_failure,
+    write_head,
 };
 use crate::exchange::hedge::{self, HedgedAttempt};
 use crate::exchange::transfer::run::{ResponseStage, Transfer};
@@ -30,7 +31,7 @@ impl Transfer<'_, '_> {
             match link {
                 Err(fault) => note_failure(&chosen.guard, fault, now),
                 Ok(upstream) => {
-                    let attempt = self.ctx.exchange.attempt_memory.put_in(chosen.linked(upstream, now));
+                    let attempt = PooledAttempt::new(chosen.linked(upstream, now));
                     let mut linked = HedgedAttempt::new(attempt);
                     self.exchange_places(&mut linked);
                     self.ctx.exchange.hedge_mut().rivals.push(linked);
@@ -68,9 +69,7 @@ impl Transfer<'_, '_> {
                     note_failure(&rival.attempt.guard, fault, now);
                 }
                 Poll::Pending => {
-                    if rival.input.is_empty() && rival.input.capacity() > 0 {
-                        worker.buffers.put(std::mem::take(&mut rival.input));
-                    }
+                    worker.buffers.release_empty(&mut rival.input);
                     index += 1;
                 }
             }
@@ -106,9 +105,7 @@ impl Transfer<'_, '_> {
             ended.give_up(fault);
             note_failure(&ended.guard, fault, self.ctx.worker.timers.now());
         }
-        if input.capacity() > 0 {
-            self.ctx.worker.buffers.put(input);
-        }
+        self.ctx.worker.buffers.put(input);
         true
     }
 

@@ -11,7 +11,6 @@ use eddy_io::{Millis, WorkerTime};
 use crate::downstream::RateGuard;
 use crate::exchange::attempt::{AttemptEnd, PooledAttempt};
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::due::Due;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::watch::Watch;
 use crate::fault::Fault;
@@ -197,7 +196,7 @@ impl<'a, 'd> Transfer<'a, 'd> {
     /// Arms the timer for the earliest applicable deadline, or returns its fault when it has passed.
     fn poll_deadline(&mut self, cx: &Context<'_>) -> Result<(), Fault> {
         let now = self.ctx.worker.timers.now();
-        let mut due = Due { at: self.ctx.exchange.deadline, fault: Fault::ExchangeTimeout };
+        let mut due = self.ctx.exchange.due;
         due.sooner(self.attempt.deadline, Fault::AttemptTimeout);
         // A call over HTTP/1 occupies a whole connection, as other requests do.
         let is_call = self.ctx.exchange.grpc.is_call() && self.attempt.upstream.version() == Version::Http2;

@@ -292,7 +292,7 @@ async fn exchange(connection: Rc<Http2Session>, id: u32, waited: Waited) {
         // sending.
         Box::pin(down.linger(&worker.buffers)).await;
     }
-    worker.buffers.put(std::mem::take(&mut down.input));
+    worker.buffers.release(&mut down.input);
 }
 
 /// Counts a panic of an exchange; only its stream ends.
