@@ -26,15 +26,18 @@ pub struct Stats {
     pub(crate) labelled: Mutex<Labelled>,
 }
 
+/// Series of each worker by name.
+pub(crate) type SeriesByName<T> = BTreeMap<Shared<str>, Vec<Arc<T>>>;
+
 /// Series by label; each label has one series per worker.
 #[derive(Debug, Default)]
 pub(crate) struct Labelled {
-    pub(crate) listeners: BTreeMap<Shared<str>, Vec<Arc<ListenerSeries>>>,
+    pub(crate) listeners: SeriesByName<ListenerSeries>,
     pub(crate) rules: HashMap<RuleLabel, Vec<Arc<RuleSeries>>>,
-    pub(crate) clusters: BTreeMap<Shared<str>, Vec<Arc<ClusterSeries>>>,
+    pub(crate) clusters: SeriesByName<ClusterSeries>,
     /// Usage of clusters that have limits, by cluster name.
     pub(crate) in_use: BTreeMap<Shared<str>, Arc<InUse>>,
-    pub(crate) filters: BTreeMap<Shared<str>, Vec<Arc<FilterSeries>>>,
+    pub(crate) filters: SeriesByName<FilterSeries>,
 }
 
 /// Label of a rule's series.
@@ -68,10 +71,7 @@ impl Stats {
         let mut rules_seen = 0;
         for listener in &plan.listeners {
             let name = &listener.config.name;
-            let series = labelled
-                .listeners
-                .entry(Shared::clone(name))
-                .or_insert_with(|| old.listeners.get(name).cloned().unwrap_or_else(|| one_each(count)));
+            let series = carry_over(&mut labelled.listeners, &old.listeners, name, count);
             for (plan, series) in all.iter_mut().zip(series) {
                 plan.listeners.push(Arc::clone(series));
                 plan.rules.push(Vec::with_capacity(listener.rule_names().len()));
@@ -91,9 +91,7 @@ impl Stats {
             }
         }
         for cluster in plan.config.clusters.values() {
-            let series = labelled.clusters.entry(Shared::clone(&cluster.name)).or_insert_with(|| {
-                old.clusters.get(&cluster.name).cloned().unwrap_or_else(|| one_each(count))
-            });
+            let series = carry_over(&mut labelled.clusters, &old.clusters, &cluster.name, count);
             for (plan, series) in all.iter_mut().zip(series) {
                 plan.clusters.push(Arc::clone(series));
             }
@@ -105,16 +103,24 @@ impl Stats {
             all.iter_mut().for_each(|plan| plan.in_use.push(in_use.clone()));
         }
         for (id, filter) in plan.config.filters.iter() {
-            let series = labelled
-                .filters
-                .entry(Shared::clone(&filter.name))
-                .or_insert_with(|| old.filters.get(&filter.name).cloned().unwrap_or_else(|| one_each(count)));
+            let series = carry_over(&mut labelled.filters, &old.filters, &filter.name, count);
             for (plan, series) in all.iter_mut().zip(series) {
                 plan.filters.insert(id, Arc::clone(series));
             }
         }
         all
     }
+}
+
+/// Returns the series of a name: those that it had, or new ones.
+fn carry_over<'n, T: Default>(
+    new: &'n mut SeriesByName<T>,
+    old: &SeriesByName<T>,
+    name: &Shared<str>,
+    count: usize,
+) -> &'n [Arc<T>] {
+    let known = || old.get(name).cloned().unwrap_or_else(|| one_each(count));
+    new.entry(Shared::clone(name)).or_insert_with(known)
 }
 
 fn one_each<T: Default>(count: usize) -> Vec<Arc<T>> {
