@@ -5,6 +5,8 @@
 
 mod shared;
 mod stream;
+mod transport;
 
 pub(crate) use shared::H2Connection;
 pub(crate) use stream::{AfterData, H2Stream};
+pub(crate) use transport::H2Transport;

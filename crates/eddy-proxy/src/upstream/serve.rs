@@ -9,6 +9,7 @@ use eddy_http::Http2Fault;
 use eddy_io::{Buffer, Fill, Millis, Stream, Timer, WorkerTime, is_alert};
 use eddy_model::ClusterConfig;
 
+use crate::h2::H2Transport;
 use crate::runtime::WorkerServices;
 use crate::upstream::shared::SharedLink;
 
@@ -48,10 +49,8 @@ pub(super) struct LinkDriver {
     idle_timeout: Millis,
     /// Time that the endpoint may read nothing.
     stuck_timeout: Millis,
-    stream: Stream,
+    transport: H2Transport,
     timer: Timer,
-    /// Bytes read that are not a whole frame yet; without capacity while empty.
-    input: Buffer,
     fault: Option<Http2Fault>,
     phase: LinkPhase,
     /// Time at which the phase began.
@@ -71,9 +70,8 @@ impl LinkDriver {
             worker: Rc::clone(worker),
             idle_timeout: Millis::of(config.pool.idle_timeout),
             stuck_timeout: Millis::of(config.read_idle_timeout),
-            stream,
+            transport: H2Transport { stream, input: Buffer::default() },
             timer: worker.timers.timer(),
-            input: Buffer::default(),
             fault: None,
             phase: LinkPhase::Busy,
             since: worker.timers.now(),
@@ -100,9 +98,9 @@ impl LinkDriver {
 
     /// Closes the link.
     pub(super) fn close(mut self) {
-        self.worker.buffers.put(self.input);
+        self.worker.buffers.release(&mut self.transport.input);
         self.link.close();
-        self.stream.say_end();
+        self.transport.stream.say_end();
     }
 
     /// Reads and writes as far as possible; ready once the link has ended.
@@ -114,7 +112,13 @@ impl LinkDriver {
             link.framed.update(|state| state.leave());
         }
         for _ in 0..READS_AT_ONCE {
-            let written = self.poll_write(cx);
+            let phase = &mut self.phase;
+            let written = self.transport.poll_write(cx, &link.framed, || {
+                // The endpoint reads again.
+                if *phase == LinkPhase::Stuck {
+                    *phase = LinkPhase::Busy;
+                }
+            });
             if let Some(fault) = self.fault {
                 // The GOAWAY for a protocol violation is written at once or not at all.
                 return Poll::Ready(UpstreamLinkEnd::Broken(fault));
@@ -143,49 +147,15 @@ impl LinkDriver {
 
     /// Passes the bytes read to the protocol.
     fn take(&mut self) {
-        let Self { link, worker, input, fault, .. } = self;
-        let now = worker.timers.now();
-        link.note_read(now);
-        match link.framed.update(|state| state.receive(input.held(), now.as_millis())) {
-            Ok(count) => input.consume(count),
-            Err(broken) => {
-                input.clear();
-                *fault = Some(broken);
-            }
-        }
-        if input.is_empty() && input.capacity() > 0 {
-            worker.buffers.put(std::mem::take(input));
-        }
-    }
-
-    /// Writes all output; ready once everything is written.
-    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Self { link, stream, phase, .. } = self;
-        while link.framed.look(|state| !state.output().is_empty()) {
-            let written = ready!(link.framed.look(|state| stream.poll_write(cx, state.output())))?;
-            link.framed.update(|state| state.written(written));
-            // The endpoint reads again.
-            if *phase == LinkPhase::Stuck {
-                *phase = LinkPhase::Busy;
-            }
-        }
-        Poll::Ready(Ok(()))
+        let now = self.worker.timers.now();
+        self.link.note_read(now);
+        let received = self.transport.receive(&self.link.framed, now, &self.worker.buffers);
+        self.fault = received.err().or(self.fault);
     }
 
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Fill>> {
-        let Self { worker, stream, input, .. } = self;
-        ready!(stream.poll_readable(cx))?;
-        if input.capacity() == 0 {
-            *input = worker.buffers.take_large();
-        } else {
-            // The rest of a frame may exceed the free space of a small buffer.
-            input.grow(eddy_io::BUFFER_BYTES_LARGE);
-        }
-        let filled = stream.poll_fill(cx, input);
-        if input.is_empty() {
-            worker.buffers.put(std::mem::take(input));
-        }
-        filled
+        ready!(self.transport.stream.poll_readable(cx))?;
+        self.transport.poll_fill(cx, &self.worker.buffers)
     }
 
     /// Arms the timer for the next deadline, or handles one that has passed.

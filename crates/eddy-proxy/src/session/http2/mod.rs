@@ -4,7 +4,6 @@
 //! that uses a [`crate::h2::H2Stream`].
 
 mod begin;
-mod connection;
 mod serve;
 
 pub(crate) use begin::begins_framed;

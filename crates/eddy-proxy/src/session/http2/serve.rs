@@ -1,19 +1,19 @@
 //! Task of a client's HTTP/2 connection.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use eddy_http::{ErrorCode, Http2Fault, Http2Limits};
-use eddy_io::{Buffer, Fill, Millis, Stream, Timer, WorkerTime};
+use eddy_http::{ErrorCode, Http2, Http2Fault, Http2Limits};
+use eddy_io::{Fill, Millis, Timer, WorkerTime};
 
-use crate::downstream::{Downstream, Wire};
+use crate::downstream::{Downstream, DownstreamClient, Wire};
 use crate::exchange::{ConnectionDisposition, run_exchange};
-use crate::h2::H2Stream;
+use crate::h2::{H2Connection, H2Stream, H2Transport};
 use crate::runtime::{Ticket, Waited};
-use crate::session::http2::connection::Http2Session;
 use crate::session::listener::ListenerHandle;
 use crate::stats::ListenerSeries;
 use crate::worker::Worker;
@@ -34,12 +34,19 @@ pub(crate) async fn serve_framed(
     let Downstream { wire: Wire::Connection(stream), client, timer, input, .. } = down else { return };
     let Some(limits) = limits(handle) else { return };
     series.http2.connections.increment();
-    let connection = Http2Session::new(worker, handle, Rc::clone(&client), Arc::clone(series), limits);
+    let http2 = Http2::new(limits, worker.timers.now().as_millis());
+    let connection = Http2Session {
+        worker: Rc::clone(worker),
+        handle: Rc::clone(handle),
+        client: Rc::clone(&client),
+        series: Arc::clone(series),
+        requests: Cell::new(0),
+        framed: Rc::new(H2Connection::new(http2)),
+    };
     let mut serving = Http2SessionDriver {
-        connection,
-        stream,
+        connection: Rc::new(connection),
+        transport: H2Transport { stream, input },
         timer,
-        input,
         ticket: None,
         waited: Waited::InTime,
         phase: Http2SessionPhase::Quiet,
@@ -54,7 +61,7 @@ pub(crate) async fn serve_framed(
         serving.poll(cx)
     });
     let ending = ending.await;
-    let Http2SessionDriver { connection, mut stream, timer, input, .. } = serving;
+    let Http2SessionDriver { connection, transport: H2Transport { mut stream, input }, timer, .. } = serving;
     worker.buffers.put(input);
     connection.framed.update(|state| state.cut());
     match ending {
@@ -65,6 +72,17 @@ pub(crate) async fn serve_framed(
             Downstream::new(Wire::Connection(stream), client, timer).linger(&worker.buffers).await;
         }
     }
+}
+
+/// HTTP/2 connection of a client, as its exchanges see it.
+struct Http2Session {
+    worker: Rc<Worker>,
+    handle: Rc<ListenerHandle>,
+    client: Rc<DownstreamClient>,
+    series: Arc<ListenerSeries>,
+    /// Number of exchanges begun.
+    requests: Cell<u64>,
+    framed: Rc<H2Connection>,
 }
 
 /// End of a connection.
@@ -95,10 +113,8 @@ enum Http2SessionPhase {
 /// Task of a connection.
 struct Http2SessionDriver {
     connection: Rc<Http2Session>,
-    stream: Stream,
+    transport: H2Transport,
     timer: Timer,
-    /// Bytes read that are not a whole frame yet; without capacity while empty.
-    input: Buffer,
     ticket: Option<Ticket>,
     /// Whether the last bytes read had waited too long for the worker.
     waited: Waited,
@@ -119,12 +135,12 @@ impl Http2SessionDriver {
         }
         let mut fault = self.take();
         for _ in 0..READS_AT_ONCE {
-            let written = self.poll_write(cx);
+            let written = self.transport.poll_write(cx, &connection.framed, || ());
             if let Poll::Ready(Err(_)) = written {
                 return Poll::Ready(Http2SessionEnd::Gone);
             }
             if written.is_ready() && connection.framed.look(|state| state.is_over()) {
-                return Poll::Ready(if fault.is_err() || self.has_failed() {
+                return Poll::Ready(if fault.is_err() || self.phase == Http2SessionPhase::Over {
                     Http2SessionEnd::Failed
                 } else {
                     Http2SessionEnd::Left
@@ -143,68 +159,34 @@ impl Http2SessionDriver {
         Poll::Pending
     }
 
-    fn has_failed(&self) -> bool {
-        self.phase == Http2SessionPhase::Over
-    }
-
     /// Passes the bytes read to the protocol, and starts exchanges for new streams.
     fn take(&mut self) -> Result<(), Http2Fault> {
-        let Self { connection, input, .. } = self;
+        let Self { connection, transport, .. } = self;
         let worker = &connection.worker;
-        let now = worker.timers.now();
-        let taken = connection.framed.update(|state| state.receive(input.held(), now.as_millis()));
-        match taken {
-            Ok(count) => input.consume(count),
-            Err(fault) => {
-                input.clear();
-                tracing::debug!(
-                    client = &*connection.client.peer_text,
-                    "an HTTP/2 connection failed: {fault}"
-                );
-                connection.series.http2.failed(fault);
-            }
-        }
-        if input.is_empty() && input.capacity() > 0 {
-            worker.buffers.put(std::mem::take(input));
+        let received = transport.receive(&connection.framed, worker.timers.now(), &worker.buffers);
+        if let Err(fault) = received {
+            let client = &*connection.client.peer_text;
+            tracing::debug!(client, "an HTTP/2 connection failed: {fault}");
+            connection.series.http2.failed(fault);
         }
         while let Some(id) = connection.framed.update(|state| state.next_opened()) {
             connection.requests.set(connection.requests.get() + 1);
             let exchange = exchange(Rc::clone(connection), id, self.waited);
             tokio::task::spawn_local(exchange);
         }
-        taken.map(|_| ())
-    }
-
-    /// Writes all output; ready once everything is written.
-    fn poll_write(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
-        let Self { connection, stream, .. } = self;
-        while connection.framed.look(|state| !state.output().is_empty()) {
-            let written = ready!(connection.framed.look(|state| stream.poll_write(cx, state.output())))?;
-            connection.framed.update(|state| state.written(written));
-        }
-        Poll::Ready(Ok(()))
+        received
     }
 
     /// Reads more, once there is data and the worker admits it.
     fn poll_read(&mut self, cx: &mut Context<'_>) -> Poll<std::io::Result<Fill>> {
         let worker = &self.connection.worker;
-        ready!(self.stream.poll_readable(cx))?;
+        ready!(self.transport.stream.poll_readable(cx))?;
         if self.ticket.is_some() || worker.admission.is_queueing() {
             self.waited = ready!(worker.admission.poll_turn(&mut self.ticket, cx));
         } else {
             self.waited = Waited::InTime;
         }
-        if self.input.capacity() == 0 {
-            self.input = worker.buffers.take_large();
-        } else {
-            // The rest of a frame may exceed the free space of a small buffer.
-            self.input.grow(eddy_io::BUFFER_BYTES_LARGE);
-        }
-        let filled = self.stream.poll_fill(cx, &mut self.input);
-        if self.input.is_empty() {
-            worker.buffers.put(std::mem::take(&mut self.input));
-        }
-        filled
+        self.transport.poll_fill(cx, &worker.buffers)
     }
 
     /// Whether the client should be informed that the connection will end.
