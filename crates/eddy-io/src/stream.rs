@@ -37,14 +37,9 @@ pub enum StreamListener {
 impl PeerAddress {
     /// Returns the peer's IP address; the loopback address for a Unix socket.
     pub fn ip(&self) -> IpAddr {
-        match self {
-            Self::Tcp(address) => address.ip().to_canonical(),
-            Self::Unix => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        }
+        self.ip_address().unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
     }
-}
 
-impl PeerAddress {
     /// Returns the peer's IP address; `None` for a Unix socket.
     pub fn ip_address(&self) -> Option<IpAddr> {
         match self {

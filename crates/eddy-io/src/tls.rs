@@ -19,11 +19,13 @@ use crate::transport::{Stream, TlsFacts, TlsStream};
 const RECORDS_AT_ONCE: usize = 16;
 
 /// Why a TLS handshake failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum HandshakeFault {
     /// The stream below ended or failed.
+    #[error("{0}")]
     Stream(io::Error),
     /// The peer violates the protocol, offers nothing acceptable, or presents a certificate that is rejected.
+    #[error("{0}")]
     Protocol(rustls::Error),
 }
 
@@ -315,17 +317,6 @@ impl fmt::Debug for TlsStream {
         f.debug_struct("TlsStream").field("under", &self.under).finish_non_exhaustive()
     }
 }
-
-impl fmt::Display for HandshakeFault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stream(error) => error.fmt(f),
-            Self::Protocol(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for HandshakeFault {}
 
 impl From<HandshakeFault> for io::Error {
     fn from(fault: HandshakeFault) -> Self {

@@ -109,8 +109,7 @@ impl Splice {
                     self.pipe = Some(pipe);
                     return Poll::Ready(Ok(PipeFill::Bytes(count)));
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_passing(&error) => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
@@ -132,12 +131,16 @@ impl Splice {
                     }
                     return Poll::Ready(Ok(count));
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if is_passing(&error) => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
     }
+}
+
+/// Whether the call is to be repeated once the socket is ready.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
 /// Result of filling the pipe.
