@@ -82,8 +82,8 @@ impl DuplexRelay {
     /// The end of one side is passed on as soon as the bytes before it; the other direction may go on without limit.
     pub(crate) async fn run(
         &mut self,
-        client: &mut impl DuplexStream,
-        endpoint: &mut impl DuplexStream,
+        client: &mut dyn DuplexStream,
+        endpoint: &mut dyn DuplexStream,
         worker: &Rc<WorkerServices>,
         timer: &Timer,
         idle_timeout: Millis,
@@ -96,8 +96,8 @@ impl DuplexRelay {
     pub(crate) fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        client: &mut impl DuplexStream,
-        endpoint: &mut impl DuplexStream,
+        client: &mut dyn DuplexStream,
+        endpoint: &mut dyn DuplexStream,
         worker: &Rc<WorkerServices>,
         patience: RelayDeadlines<'_>,
     ) -> Poll<RelayEnd> {
@@ -145,8 +145,8 @@ impl DuplexRelay {
     fn poll_ways(
         &mut self,
         cx: &mut Context<'_>,
-        client: &mut impl DuplexStream,
-        endpoint: &mut impl DuplexStream,
+        client: &mut dyn DuplexStream,
+        endpoint: &mut dyn DuplexStream,
         turn: &mut RelayTurn<'_>,
     ) -> Poll<RelayEnd> {
         let up = self.up.poll(cx, client, endpoint, turn);
@@ -193,8 +193,8 @@ impl HalfRelay {
     fn poll(
         &mut self,
         cx: &mut Context<'_>,
-        source: &mut impl DuplexStream,
-        sink: &mut impl DuplexStream,
+        source: &mut dyn DuplexStream,
+        sink: &mut dyn DuplexStream,
         turn: &mut RelayTurn<'_>,
     ) -> Poll<Result<(), RelaySide>> {
         loop {
@@ -261,7 +261,7 @@ impl HalfRelay {
     fn poll_fill(
         &mut self,
         cx: &mut Context<'_>,
-        source: &mut impl DuplexStream,
+        source: &mut dyn DuplexStream,
         turn: &RelayTurn<'_>,
     ) -> Poll<Result<(), RelaySide>> {
         if self.buffer.capacity() == 0 {

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use eddy_io::Stream;
 
 use crate::h2::H2Stream;
+use crate::message::DuplexStream;
 
 /// Connection or stream that carries a request and its response.
 #[derive(Debug)]
@@ -18,6 +19,14 @@ pub(crate) enum Wire {
 }
 
 impl Wire {
+    /// Returns the client's end of a tunnel.
+    pub(crate) fn duplex(&mut self) -> &mut dyn DuplexStream {
+        match self {
+            Self::Connection(stream) => stream,
+            Self::Framed(stream) => stream,
+        }
+    }
+
     /// Waits until there may be something to read, without a buffer to read it into.
     pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {

@@ -6,14 +6,13 @@ use std::rc::Rc;
 
 use eddy_io::{Millis, WorkerTime};
 
-use crate::downstream::{DuplexRelay, RelayDeadlines, RelayEnd, Wire};
+use crate::downstream::{DuplexRelay, RelayDeadlines, RelayEnd};
 use crate::exchange::attempt::{Attempt, PooledAttempt};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
 use crate::fault::Fault;
 use crate::message::DuplexStream;
 use crate::resolved::WorkerPlan;
-use crate::stats::ListenerSeries;
 use crate::worker::Worker;
 
 /// Relays bytes until both sides have ended, one side breaks off, the tunnel is idle for too long, or its configuration
@@ -21,7 +20,7 @@ use crate::worker::Worker;
 pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> ExchangePhase {
     let Attempt { mut upstream, guard, .. } = attempt.into_attempt();
     let timeouts = ctx.listener.config.timeouts;
-    let action = ctx.action();
+    let action = ctx.route.action();
     let idle = action.and_then(|action| action.upgrades.idle_timeout).unwrap_or(timeouts.tunnel);
     let term = Term {
         plan: Rc::clone(&ctx.plan),
@@ -29,16 +28,14 @@ pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> Ex
         reload: Millis::of(timeouts.tunnel_reload),
     };
     let listener = Rc::clone(&ctx.listener);
-    let _open = TunnelCountGuard::begin(&listener.series);
+    listener.series.tunnels_opened.increment();
+    let _open = listener.series.tunnels.hold();
     let ExchangeCx { down, exchange, worker, .. } = ctx;
     let mut relay = DuplexRelay::default();
     relay.up.buffer = std::mem::take(&mut down.input);
     relay.down.buffer = std::mem::take(&mut exchange.response_input);
     let timer = &down.timer;
-    let end = match &mut down.wire {
-        Wire::Connection(stream) => term.run(&mut relay, stream, &mut upstream, worker, timer).await,
-        Wire::Framed(stream) => term.run(&mut relay, stream, &mut upstream, worker, timer).await,
-    };
+    let end = term.run(&mut relay, down.wire.duplex(), upstream.duplex(), worker, timer).await;
     exchange.upload.data_bytes += relay.up.moved;
     exchange.answer.written_bytes += relay.down.moved;
     exchange.fault = match end {
@@ -50,11 +47,8 @@ pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> Ex
     };
     if exchange.fault.is_some() {
         // Neither side may mistake truncated data for complete data.
-        upstream.cut();
-        match &down.wire {
-            Wire::Connection(stream) => stream.cut(),
-            Wire::Framed(stream) => stream.cut(),
-        }
+        upstream.duplex().cut();
+        down.wire.duplex().cut();
     }
     drop((upstream, guard));
     exchange.end_attempts(&worker.buffers);
@@ -73,8 +67,8 @@ impl Term {
     async fn run(
         &self,
         relay: &mut DuplexRelay,
-        client: &mut impl DuplexStream,
-        endpoint: &mut impl DuplexStream,
+        client: &mut dyn DuplexStream,
+        endpoint: &mut dyn DuplexStream,
         worker: &Rc<Worker>,
         timer: &eddy_io::Timer,
     ) -> RelayEnd {
@@ -87,31 +81,9 @@ impl Term {
             if deadline == WorkerTime::NEVER && !Rc::ptr_eq(&self.plan, &worker.plan()) {
                 deadline = worker.timers.now() + self.reload;
             }
-            relay.poll(
-                cx,
-                client,
-                endpoint,
-                worker,
-                RelayDeadlines { timer, idle_timeout: self.idle_timeout, deadline },
-            )
+            let deadlines = RelayDeadlines { timer, idle_timeout: self.idle_timeout, deadline };
+            relay.poll(cx, client, endpoint, worker, deadlines)
         })
         .await
-    }
-}
-
-/// Counts a tunnel while it is open.
-struct TunnelCountGuard<'s>(&'s ListenerSeries);
-
-impl<'s> TunnelCountGuard<'s> {
-    fn begin(series: &'s ListenerSeries) -> Self {
-        series.tunnels_opened.increment();
-        series.tunnels.increment();
-        Self(series)
-    }
-}
-
-impl Drop for TunnelCountGuard<'_> {
-    fn drop(&mut self) {
-        self.0.tunnels.decrement();
     }
 }

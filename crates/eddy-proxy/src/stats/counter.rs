@@ -46,6 +46,12 @@ impl Gauge {
         self.0.store(self.0.load(Relaxed).saturating_sub(1), Relaxed);
     }
 
+    /// Adds one until the guard is dropped.
+    pub(crate) fn hold(&self) -> GaugeGuard<'_> {
+        self.increment();
+        GaugeGuard(self)
+    }
+
     /// Sets the number.
     pub fn set(&self, value: u64) {
         self.0.store(value, Relaxed);
@@ -54,6 +60,15 @@ impl Gauge {
     /// Returns the number.
     pub fn value(&self) -> u64 {
         self.0.load(Relaxed)
+    }
+}
+
+/// Counts one thing in a gauge while it lasts.
+pub(crate) struct GaugeGuard<'g>(&'g Gauge);
+
+impl Drop for GaugeGuard<'_> {
+    fn drop(&mut self) {
+        self.0.decrement();
     }
 }
 

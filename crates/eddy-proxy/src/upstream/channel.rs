@@ -3,7 +3,7 @@
 use std::io;
 use std::task::{Context, Poll};
 
-use eddy_http::{BodyReader, ErrorCode, Version};
+use eddy_http::{BodyReader, Version};
 use eddy_io::{Buffer, BufferPool, Fill, Stream, WorkerTime};
 use eddy_upstream::Link;
 use eddy_upstream::client::{RequestChannel, WholeRequest};
@@ -46,7 +46,7 @@ impl UpstreamChannel {
     ) -> Poll<io::Result<usize>> {
         match self {
             Self::Link(link) => upload.poll_write(cx, &mut link.stream, source),
-            Self::Stream(stream) => upload.poll_frames(cx, stream.framed(), source),
+            Self::Stream(stream) => upload.poll_frames(cx, &stream.framed, source),
         }
     }
 
@@ -71,7 +71,7 @@ impl UpstreamChannel {
                 }
                 link.stream.poll_fill(cx, input)
             }
-            Self::Stream(stream) => stream.framed().poll_fill(cx, input, || pool.take_large()),
+            Self::Stream(stream) => stream.framed.poll_fill(cx, input, || pool.take_large()),
         }
     }
 
@@ -80,6 +80,14 @@ impl UpstreamChannel {
         match self {
             Self::Link(link) => Some(&link.stream),
             Self::Stream(_) => None,
+        }
+    }
+
+    /// Returns the endpoint's end of a tunnel.
+    pub(crate) fn duplex(&mut self) -> &mut dyn DuplexStream {
+        match self {
+            Self::Link(link) => &mut link.stream,
+            Self::Stream(stream) => &mut stream.framed,
         }
     }
 
@@ -121,18 +129,18 @@ impl RequestChannel for UpstreamChannel {
         match self {
             Self::Link(link) => link.stream.poll_write(cx, rest),
             Self::Stream(stream) if sent == 0 => {
-                Poll::Ready(stream.framed().send_head(rest, request.is_bodiless()))
+                Poll::Ready(stream.framed.send_head(rest, request.is_bodiless()))
             }
             Self::Stream(stream) => {
                 let after =
                     if sent + rest.len() == request.bytes.len() { AfterData::End } else { AfterData::More };
-                stream.framed().poll_send(cx, rest, &[], after)
+                stream.framed.poll_send(cx, rest, &[], after)
             }
         }
     }
 
     fn poll_receive(&mut self, cx: &mut Context<'_>, input: &mut Buffer) -> Poll<io::Result<Fill>> {
-        DuplexStream::poll_fill(self, cx, input)
+        self.duplex().poll_fill(cx, input)
     }
 
     fn framed_body(&self) -> Option<bool> {
@@ -145,49 +153,7 @@ impl RequestChannel for UpstreamChannel {
     fn end_body(&self, body: &mut BodyReader) -> bool {
         match self {
             Self::Link(_) => body.end_of_stream(),
-            Self::Stream(stream) => body.end_framed(&stream.framed().trailers()),
-        }
-    }
-}
-
-/// The endpoint's end of a tunnel.
-impl DuplexStream for UpstreamChannel {
-    fn plain(&self) -> Option<&Stream> {
-        self.plain_stream().and_then(DuplexStream::plain)
-    }
-
-    fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Self::Link(link) => link.stream.poll_readable(cx),
-            Self::Stream(stream) => stream.framed().poll_readable(cx).map(Ok),
-        }
-    }
-
-    fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>> {
-        match self {
-            Self::Link(link) => link.stream.poll_fill(cx, buffer),
-            Self::Stream(stream) => stream.framed().poll_read(cx, buffer),
-        }
-    }
-
-    fn poll_write(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self {
-            Self::Link(link) => link.stream.poll_write(cx, bytes),
-            Self::Stream(stream) => stream.framed().poll_send(cx, bytes, &[], AfterData::More),
-        }
-    }
-
-    fn end(&mut self) -> io::Result<()> {
-        match self {
-            Self::Link(link) => link.stream.end(),
-            Self::Stream(stream) => stream.framed().send_end(&[]),
-        }
-    }
-
-    fn cut(&self) {
-        match self {
-            Self::Link(link) => link.stream.cut(),
-            Self::Stream(stream) => stream.framed().end_with(ErrorCode::Connect),
+            Self::Stream(stream) => body.end_framed(&stream.framed.trailers()),
         }
     }
 }

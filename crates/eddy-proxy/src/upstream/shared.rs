@@ -55,7 +55,7 @@ impl SharedLink {
             self.is_retired.set(true);
         }
         Some(LinkStream {
-            stream: H2Stream::unopened(Rc::clone(&self.framed)),
+            framed: H2Stream::unopened(Rc::clone(&self.framed)),
             link: Rc::clone(self),
             is_first: self.requests.get() == 1,
             reads_before: self.reads.get(),
@@ -106,7 +106,7 @@ impl fmt::Debug for SharedLink {
 /// An exchange's stream of a link, from before its request is sent.
 #[derive(Debug)]
 pub(crate) struct LinkStream {
-    stream: H2Stream,
+    pub(super) framed: H2Stream,
     link: Rc<SharedLink>,
     /// Whether this is the first stream of the link.
     is_first: bool,
@@ -115,27 +115,22 @@ pub(crate) struct LinkStream {
 }
 
 impl LinkStream {
-    /// Returns the stream itself.
-    pub(super) fn framed(&self) -> &H2Stream {
-        &self.stream
-    }
-
     /// Whether the endpoint supports WebSocket requests (extended CONNECT).
     pub(super) fn takes_tunnels(&self) -> bool {
         self.link.framed.look(|state| state.takes_tunnels())
     }
 
     pub(super) fn has_body(&self) -> bool {
-        self.link.framed.look(|state| state.has_body(self.stream.id()))
+        self.link.framed.look(|state| state.has_body(self.framed.id()))
     }
 
     /// Returns the fault of a stream without a response.
     pub(super) fn broken(&self) -> Fault {
-        if self.stream.id() == 0 {
+        if self.framed.id() == 0 {
             // The request was never sent.
             return Fault::LinkLeft;
         }
-        match self.link.framed.look(|state| state.loss(self.stream.id())) {
+        match self.link.framed.look(|state| state.loss(self.framed.id())) {
             Loss::Refused => Fault::StreamRefused,
             Loss::Left => Fault::LinkLeft,
             Loss::Reset => Fault::StreamReset,
