@@ -18,7 +18,7 @@ use tokio::sync::oneshot;
 use crate::access::{AccessLogSink, AccessWriter};
 use crate::control::{ClusterResolver, HealthChecks, ToCheck, watch, watch_throttling};
 use crate::error::ProxyError;
-use crate::event_loop::{Apply, SocketTable, Sockets, Start, WorkerCommand, run};
+use crate::event_loop::{Apply, Sockets, Start, WorkerCommand, run};
 use crate::host::{FilterHost, note_worker};
 use crate::plan::{GatewayPlan, PlanView, Ready};
 use crate::report::ClusterReport;
@@ -60,7 +60,7 @@ pub struct Gateway {
 struct GatewayState {
     config: Arc<GatewayConfig>,
     plan: Arc<GatewayPlan>,
-    sockets: Arc<SocketTable>,
+    sockets: Arc<Sockets>,
     names: ClusterResolver,
     health: HealthChecks,
 }
@@ -92,7 +92,7 @@ impl Gateway {
         let control = start_control(&pressure, &memory_percent_max)?;
         let health = HealthChecks::new(control.handle.clone());
         let names = ClusterResolver::new(control.resolver, control.handle);
-        let sockets = Arc::new(SocketTable::default().succeed(&config.listeners, sockets)?);
+        let sockets = Arc::new(Sockets::default().succeed(&config.listeners, sockets)?);
         let sink = AccessLogSink::start(Arc::clone(&stats.sink)).map_err(ProxyError::Control)?;
         let mut gateway = Self {
             stats,
@@ -168,7 +168,7 @@ impl Gateway {
 
     /// Returns a view of the plan in force.
     pub fn plan(&self) -> PlanView {
-        PlanView::new(Arc::clone(&self.lock().plan))
+        PlanView(Arc::clone(&self.lock().plan))
     }
 
     /// Returns duplicates of the sockets of a listener address, for a process that replaces this one.
@@ -312,7 +312,7 @@ impl Gateway {
                 pipes: Arc::clone(&self.pipes),
                 idle_watch: Arc::default(),
             },
-            access: AccessWriter::new(sink.sender()),
+            access: AccessWriter::new(sink.sender.clone()),
             host: Arc::clone(host),
         };
         let start = Start { parts, first, commands: receiver, plans: self.retired.clone() };

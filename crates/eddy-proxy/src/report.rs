@@ -104,7 +104,8 @@ impl ClusterView {
         for endpoint in other.endpoints {
             match self.endpoints.iter_mut().find(|known| known.address == endpoint.address) {
                 Some(known) => {
-                    known.warming_percent = least(known.warming_percent, endpoint.warming_percent);
+                    known.warming_percent =
+                        [known.warming_percent, endpoint.warming_percent].into_iter().flatten().min();
                     known.ejected_for_ms = known.ejected_for_ms.max(endpoint.ejected_for_ms);
                     known.active += endpoint.active;
                     known.ejected_by += endpoint.ejected_by;
@@ -147,17 +148,13 @@ pub(crate) fn view(cluster: &WorkerCluster, now: WorkerTime) -> ClusterView {
     }
 }
 
-fn least(one: Option<u64>, other: Option<u64>) -> Option<u64> {
-    [one, other].into_iter().flatten().min()
-}
-
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 fn is_zero(number: &u8) -> bool {
     *number == 0
 }
 
 fn limits(cluster: &WorkerCluster) -> BTreeMap<&'static str, LimitView> {
-    let Some(in_use) = cluster.in_use() else { return BTreeMap::new() };
+    let Some(in_use) = cluster.in_use.as_deref() else { return BTreeMap::new() };
     let limits = LimitKind::ALL.into_iter().filter_map(|kind| {
         let max = cluster.config.limits.of(kind)?;
         Some((kind.name(), LimitView { max, now: in_use.now(kind), refused: in_use.refused(kind) }))

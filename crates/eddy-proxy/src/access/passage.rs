@@ -7,7 +7,7 @@ use eddy_ids::Shared;
 use eddy_io::PeerAddress;
 use eddy_upstream::ResolvedAddress;
 
-use crate::access::record::{member, put, text};
+use crate::access::record::{EndpointOrDash, member, put, text};
 use crate::access::write::{AccessLogEntry, AccessWriter};
 use crate::plan::GatewayPlan;
 use crate::stats::WorkerSeries;
@@ -88,45 +88,37 @@ impl PassageRecord<'_> {
 
 impl AccessLogEntry for PassageRecord<'_> {
     fn write_text(&self, out: &mut Vec<u8>, time: &str) {
-        put(out, format_args!("{time} {} \"{} ", self.client.ip(), self.transport()));
+        put!(out, "{time} {} \"{} ", self.client.ip(), self.transport());
         text(out, self.server_name.unwrap_or("-").as_bytes());
-        put(
-            out,
-            format_args!("\" in={} out={} us={}", self.bytes_in, self.bytes_out, self.start.duration_us()),
-        );
-        put(out, format_args!(" listener={} cluster={}", self.start.listener, self.cluster));
-        match self.endpoint {
-            Some(endpoint) => put(out, format_args!(" endpoint={endpoint}")),
-            None => out.extend_from_slice(b" endpoint=-"),
-        }
-        put(out, format_args!(" attempts={} reason={} port={}", self.attempts, self.reason, self.port()));
+        put!(out, "\" in={} out={} us={}", self.bytes_in, self.bytes_out, self.start.duration_us());
+        put!(out, " listener={} cluster={}", self.start.listener, self.cluster);
+        put!(out, " endpoint={}", EndpointOrDash(self.endpoint));
+        put!(out, " attempts={} reason={} port={}", self.attempts, self.reason, self.port());
         if let Some(Datagrams { taken, given }) = self.datagrams {
-            put(out, format_args!(" datagrams_in={taken} datagrams_out={given}"));
+            put!(out, " datagrams_in={taken} datagrams_out={given}");
         }
         if let Some(tls) = self.tls {
-            put(out, format_args!(" tls={tls}"));
+            put!(out, " tls={tls}");
         }
-        put(out, format_args!(" config={}\n", self.start.config));
+        put!(out, " config={}\n", self.start.config);
     }
 
     fn write_json(&self, out: &mut Vec<u8>, time: &str) {
-        put(out, format_args!("{{\"time\":\"{time}\",\"client\":\"{}\"", self.client.ip()));
+        put!(out, "{{\"time\":\"{time}\",\"client\":\"{}\"", self.client.ip());
         member(out, "transport", self.transport().as_bytes());
         member(out, "server_name", self.server_name.unwrap_or("-").as_bytes());
         member(out, "reason", self.reason.as_bytes());
-        put(
+        put!(
             out,
-            format_args!(
-                ",\"bytes_in\":{},\"bytes_out\":{},\"duration_us\":{},\"attempts\":{},\"client_port\":{}",
-                self.bytes_in,
-                self.bytes_out,
-                self.start.duration_us(),
-                self.attempts,
-                self.port()
-            ),
+            ",\"bytes_in\":{},\"bytes_out\":{},\"duration_us\":{},\"attempts\":{},\"client_port\":{}",
+            self.bytes_in,
+            self.bytes_out,
+            self.start.duration_us(),
+            self.attempts,
+            self.port()
         );
         if let Some(Datagrams { taken, given }) = self.datagrams {
-            put(out, format_args!(",\"datagrams_in\":{taken},\"datagrams_out\":{given}"));
+            put!(out, ",\"datagrams_in\":{taken},\"datagrams_out\":{given}");
         }
         if let Some(tls) = self.tls {
             member(out, "tls", tls.as_bytes());
@@ -134,10 +126,7 @@ impl AccessLogEntry for PassageRecord<'_> {
         member(out, "listener", self.start.listener.as_bytes());
         member(out, "cluster", self.cluster.as_bytes());
         member(out, "config", self.start.config.as_bytes());
-        match self.endpoint {
-            Some(endpoint) => put(out, format_args!(",\"endpoint\":\"{endpoint}\"}}\n")),
-            None => out.extend_from_slice(b",\"endpoint\":\"-\"}\n"),
-        }
+        put!(out, ",\"endpoint\":\"{}\"}}\n", EndpointOrDash(self.endpoint));
     }
 }
 

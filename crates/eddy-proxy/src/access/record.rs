@@ -1,6 +1,6 @@
 //! Access log entry of an exchange, and its formats.
 
-use std::io::Write;
+use std::fmt;
 
 use eddy_config::ListenAddress;
 use eddy_http::Version;
@@ -11,6 +11,26 @@ use crate::access::noted::{AccessMetadata, push_json};
 use crate::access::write::AccessLogEntry;
 use crate::downstream::SecureClient;
 use crate::fault::Fault;
+
+/// Appends formatted text; writing to memory cannot fail.
+macro_rules! put {
+    ($out:expr, $($text:tt)*) => {{
+        let _ = std::io::Write::write_fmt($out, format_args!($($text)*));
+    }};
+}
+pub(super) use put;
+
+/// Address of an endpoint in an entry; `-` without one.
+pub(super) struct EndpointOrDash<'a>(pub(super) Option<&'a ResolvedAddress>);
+
+impl fmt::Display for EndpointOrDash<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(endpoint) => endpoint.fmt(f),
+            None => f.write_str("-"),
+        }
+    }
+}
 
 /// Access log entry, borrowed from its exchange.
 pub(crate) struct AccessRecord<'a> {
@@ -81,16 +101,13 @@ impl AccessLogEntry for AccessRecord<'_> {
         text(out, or_dash(self.target));
         out.push(b' ');
         out.extend_from_slice(self.version_name().as_bytes());
-        put(out, format_args!("\" {} host=\"", self.status));
+        put!(out, "\" {} host=\"", self.status);
         text(out, self.host);
-        put(out, format_args!("\" in={} out={} us={}", self.bytes_in, self.bytes_out, self.duration_us));
-        put(out, format_args!(" listener={} rule={} cluster={}", self.listener, self.rule, self.cluster));
-        match self.endpoint {
-            Some(endpoint) => put(out, format_args!(" endpoint={endpoint}")),
-            None => out.extend_from_slice(b" endpoint=-"),
-        }
-        put(out, format_args!(" by={} attempts={}", self.endpoint_version, self.attempts));
-        put(out, format_args!(" reason={} id=", self.reason));
+        put!(out, "\" in={} out={} us={}", self.bytes_in, self.bytes_out, self.duration_us);
+        put!(out, " listener={} rule={} cluster={}", self.listener, self.rule, self.cluster);
+        put!(out, " endpoint={}", EndpointOrDash(self.endpoint));
+        put!(out, " by={} attempts={}", self.endpoint_version, self.attempts);
+        put!(out, " reason={} id=", self.reason);
         text(out, or_dash(self.request_id.as_bytes()));
         out.extend_from_slice(b" referer=\"");
         text(out, self.referer);
@@ -98,19 +115,19 @@ impl AccessLogEntry for AccessRecord<'_> {
         text(out, self.user_agent);
         out.push(b'"');
         if let Some(SecureClient { facts, certificate }) = self.secure {
-            put(out, format_args!(" tls={} subject=\"", facts.version));
+            put!(out, " tls={} subject=\"", facts.version);
             text(out, certificate.as_ref().map_or(b"", |certificate| certificate.subject.as_bytes()));
             out.push(b'"');
         }
-        put(out, format_args!(" config={}", self.config));
+        put!(out, " config={}", self.config);
         if let Some(status) = self.grpc_status {
-            put(out, format_args!(" grpc_status={status}"));
+            put!(out, " grpc_status={status}");
         }
         if let Some(step) = self.step {
-            put(out, format_args!(" step={step}"));
+            put!(out, " step={step}");
         }
         for (name, value) in self.noted.into_iter().flat_map(AccessMetadata::values) {
-            put(out, format_args!(" {name}="));
+            put!(out, " {name}=");
             match value {
                 None => out.push(b'-'),
                 Some(value) if push_json(value, out) => {}
@@ -136,12 +153,14 @@ impl AccessLogEntry for AccessRecord<'_> {
             ("reason", self.reason.as_bytes()),
         ];
         texts.iter().for_each(|(key, value)| member(out, key, value));
-        put(
+        put!(
             out,
-            format_args!(
-                ",\"status\":{},\"bytes_in\":{},\"bytes_out\":{},\"duration_us\":{},\"attempts\":{}",
-                self.status, self.bytes_in, self.bytes_out, self.duration_us, self.attempts
-            ),
+            ",\"status\":{},\"bytes_in\":{},\"bytes_out\":{},\"duration_us\":{},\"attempts\":{}",
+            self.status,
+            self.bytes_in,
+            self.bytes_out,
+            self.duration_us,
+            self.attempts
         );
         let texts: [(&str, &[u8]); 8] = [
             ("listener", self.listener.as_bytes()),
@@ -170,15 +189,12 @@ impl AccessLogEntry for AccessRecord<'_> {
         }
         for (name, value) in self.noted.into_iter().flat_map(AccessMetadata::values) {
             let Some(value) = value else { continue };
-            put(out, format_args!(",\"{name}\":"));
+            put!(out, ",\"{name}\":");
             if !push_json(value, out) {
                 json(out, value);
             }
         }
-        match self.endpoint {
-            Some(endpoint) => put(out, format_args!(",\"endpoint\":\"{endpoint}\"}}\n")),
-            None => out.extend_from_slice(b",\"endpoint\":\"-\"}\n"),
-        }
+        put!(out, ",\"endpoint\":\"{}\"}}\n", EndpointOrDash(self.endpoint));
     }
 }
 
@@ -186,23 +202,18 @@ fn or_dash(text: &[u8]) -> &[u8] {
     if text.is_empty() { b"-" } else { text }
 }
 
-pub(super) fn put(out: &mut Vec<u8>, arguments: std::fmt::Arguments<'_>) {
-    // Writing to memory cannot fail.
-    let _ = out.write_fmt(arguments);
-}
-
 /// Appends a text from a peer such that it can end neither its quotes nor its line.
 pub(super) fn text(out: &mut Vec<u8>, text: &[u8]) {
     for byte in text.iter().take(TEXT_BYTES_MAX) {
         match byte {
-            b'"' | b'\\' | 0..=0x1f | 0x7f..=0xff => put(out, format_args!("\\x{byte:02x}")),
+            b'"' | b'\\' | 0..=0x1f | 0x7f..=0xff => put!(out, "\\x{byte:02x}"),
             other => out.push(*other),
         }
     }
 }
 
 pub(super) fn member(out: &mut Vec<u8>, key: &str, value: &[u8]) {
-    put(out, format_args!(",\"{key}\":"));
+    put!(out, ",\"{key}\":");
     json(out, value);
 }
 
@@ -212,7 +223,7 @@ pub(super) fn json(out: &mut Vec<u8>, value: &[u8]) {
     for byte in value.iter().take(TEXT_BYTES_MAX) {
         match byte {
             b'"' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
-            0..=0x1f | 0x7f..=0xff => put(out, format_args!("\\u00{byte:02x}")),
+            0..=0x1f | 0x7f..=0xff => put!(out, "\\u00{byte:02x}"),
             other => out.push(*other),
         }
     }

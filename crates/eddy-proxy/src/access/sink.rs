@@ -34,7 +34,8 @@ pub(crate) struct RecordChunk {
 /// Output of the access log. Changing its target never blocks.
 #[derive(Debug)]
 pub(crate) struct AccessLogSink {
-    sender: SyncSender<RecordChunk>,
+    /// Channel for workers' chunks.
+    pub(crate) sender: SyncSender<RecordChunk>,
     wanted: Arc<Mutex<SinkTarget>>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
@@ -71,11 +72,6 @@ impl AccessLogSink {
             .name("eddy-access-log".to_owned())
             .spawn(move || run(opened, &receiver, &theirs, &series))?;
         Ok(Self { sender, wanted, thread: Mutex::new(Some(thread)) })
-    }
-
-    /// Returns the channel for workers' chunks.
-    pub(crate) fn sender(&self) -> SyncSender<RecordChunk> {
-        self.sender.clone()
     }
 
     /// Sets the target; an unchanged target is not reopened.

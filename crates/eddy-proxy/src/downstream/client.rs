@@ -1,10 +1,11 @@
 //! Client of a session.
 
 use std::cell::OnceCell;
+use std::net::SocketAddr;
 
-use eddy_io::PeerAddress;
+use eddy_io::{PeerAddress, TlsFacts};
+use eddy_tls::ClientCertificate;
 
-use crate::downstream::secure::SecureClient;
 use crate::host::WorkerFilterState;
 
 /// The client of a session, as all of its exchanges see it.
@@ -70,5 +71,47 @@ impl DownstreamClient {
     /// Returns the peer address and port as text; empty before they were assigned.
     pub(crate) fn address(&self) -> &str {
         self.named.get().map_or("", |named| &named.address)
+    }
+}
+
+/// Part of a client address that hashing uses: the /24 network of an IPv4 address, so that a client behind many
+/// addresses keeps its endpoint; the whole IPv6 address.
+pub(crate) enum AddressKey {
+    V4([u8; 3]),
+    V6([u8; 16]),
+}
+
+impl AddressKey {
+    pub(crate) fn of(peer: PeerAddress) -> Self {
+        match peer {
+            PeerAddress::Tcp(SocketAddr::V4(address)) => {
+                let [a, b, c, _] = address.ip().octets();
+                Self::V4([a, b, c])
+            }
+            PeerAddress::Tcp(SocketAddr::V6(address)) => Self::V6(address.ip().octets()),
+            PeerAddress::Unix => Self::V4([0; 3]),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::V4(bytes) => bytes,
+            Self::V6(bytes) => bytes,
+        }
+    }
+}
+
+/// TLS properties of a client.
+#[derive(Debug)]
+pub(crate) struct SecureClient {
+    pub(crate) facts: TlsFacts,
+    /// The client's verified certificate, if it has sent one.
+    pub(crate) certificate: Option<ClientCertificate>,
+}
+
+impl SecureClient {
+    /// Returns the client certificate in the form forwarded to upstreams; empty without a certificate.
+    pub(crate) fn forwarded(&self) -> &str {
+        self.certificate.as_ref().map_or("", |certificate| &certificate.forwarded)
     }
 }

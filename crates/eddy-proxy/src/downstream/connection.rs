@@ -5,12 +5,12 @@ use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
-use eddy_http::Unread;
+use eddy_http::{BodyProbe, BodyReader, Unread};
 use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Millis, Stream, Timer};
 
 use crate::downstream::client::DownstreamClient;
 use crate::downstream::wire::Wire;
-use crate::message::{BodyProbe, BodyReader, Pump};
+use crate::message::Pump;
 use crate::runtime::{Ticket, Waited, WorkerServices};
 
 /// A client's connection.

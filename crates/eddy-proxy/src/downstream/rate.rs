@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use eddy_config::HttpTimeouts;
 use eddy_io::{Millis, WorkerTime};
 
 /// Watches the transfer rate of a body, counting only the time spent waiting for the peer.
@@ -19,8 +20,13 @@ pub(crate) struct RateGuard {
 }
 
 impl RateGuard {
+    /// Creates the guard of a message to or from a client of a listener.
+    pub(crate) fn of(timeouts: &HttpTimeouts) -> Self {
+        Self::new(timeouts.body_rate_min, timeouts.body_grace)
+    }
+
     /// Creates a guard that requires `rate_min` bytes per second after `grace`; 0 disables it.
-    pub(crate) fn new(rate_min: u32, grace: Duration) -> Self {
+    fn new(rate_min: u32, grace: Duration) -> Self {
         Self { rate_min, grace: Millis::of(grace), spent_us: 0, waiting_since: None }
     }
 

@@ -135,7 +135,7 @@ impl Drop for AcceptQueue<'_> {
 /// workers that have more than theirs.
 fn make_room(worker: &Worker) {
     let is_full = worker.room.is_full(worker.plan().plan.config.settings.limits.connections_max);
-    if is_full && worker.connections.get() < fair_share(worker) {
+    if is_full && worker.series.connections.value() < fair_share(worker) {
         worker.room.want();
     } else {
         worker.close_idle(SHED_AT_ONCE, SHED_IDLE);
@@ -144,12 +144,12 @@ fn make_room(worker: &Worker) {
 
 /// Closes idle connections when another worker has asked for capacity and this one has more than its share.
 pub(crate) fn give_room(worker: &Worker) {
-    if worker.connections.get() > fair_share(worker) && worker.room.take_wanted() {
+    if worker.series.connections.value() > fair_share(worker) && worker.room.take_wanted() {
         worker.close_idle(SHED_AT_ONCE, SHED_IDLE);
     }
 }
 
 /// Returns the share of each worker in the connection limit.
-fn fair_share(worker: &Worker) -> u32 {
-    share(worker.room.size(worker.plan().plan.config.settings.limits.connections_max), worker.workers)
+fn fair_share(worker: &Worker) -> u64 {
+    share(worker.room.size(worker.plan().plan.config.settings.limits.connections_max), worker.workers).into()
 }

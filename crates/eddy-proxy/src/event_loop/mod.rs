@@ -1,12 +1,10 @@
 //! Event loop of one core: accepts connections, runs their sessions, keeps time and applies plans.
 
 mod accept;
-mod admit;
 mod run;
 mod sockets;
 mod state;
 mod tick;
 
 pub(crate) use run::{Apply, Start, WorkerCommand, run};
-pub(crate) use sockets::SocketTable;
 pub use sockets::Sockets;

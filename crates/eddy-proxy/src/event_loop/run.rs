@@ -16,8 +16,7 @@ use tokio::task::{AbortHandle, unconstrained};
 
 use crate::error::ProxyError;
 use crate::event_loop::accept::{AcceptSource, accept};
-use crate::event_loop::admit::admit;
-use crate::event_loop::sockets::SocketTable;
+use crate::event_loop::sockets::Sockets;
 use crate::event_loop::state::{Loop, ServedListener};
 use crate::event_loop::tick::tick;
 use crate::host::WorkerMessage;
@@ -44,7 +43,7 @@ pub(crate) struct Start {
 pub(crate) struct Apply {
     pub(crate) plan: Arc<GatewayPlan>,
     pub(crate) series: PlanSeries,
-    pub(crate) sockets: Arc<SocketTable>,
+    pub(crate) sockets: Arc<Sockets>,
     /// Endpoints of each cluster, with updates.
     pub(crate) endpoints: EndpointSets,
     /// Unhealthy endpoints of each cluster, with updates.
@@ -345,5 +344,16 @@ impl Loop {
 
     fn stop_taking(&self) {
         self.taking.borrow_mut().drain(..).for_each(|task| task.abort());
+    }
+}
+
+/// Admits waiting requests, round after round of the event loop.
+async fn admit(worker: Rc<Worker>) {
+    loop {
+        worker.admission.stirred.notified().await;
+        while worker.admission.admit_round() > 0 {
+            // The loop returns to this task when the admitted requests, and all other ready tasks, have had their turn.
+            tokio::task::yield_now().await;
+        }
     }
 }

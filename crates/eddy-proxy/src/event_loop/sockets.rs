@@ -20,23 +20,17 @@ pub struct Sockets {
     pub by_address: HashMap<ListenAddress, Vec<OwnedFd>>,
 }
 
-/// Listening sockets as all workers of a gateway see them.
-#[derive(Debug, Default)]
-pub(crate) struct SocketTable {
-    sockets: Sockets,
-}
-
-impl SocketTable {
-    /// Returns a table for `listeners`, with sockets from `new` and, where `new` has none, from `self`.
+impl Sockets {
+    /// Returns the sockets for `listeners`, with sockets from `new` and, where `new` has none, from `self`.
     ///
     /// # Errors
     /// When a required listener has no socket or a descriptor cannot be duplicated.
-    pub(crate) fn succeed(&self, listeners: &[ListenerConfig], mut new: Sockets) -> Result<Self, ProxyError> {
-        let mut sockets = Sockets::default();
+    pub(crate) fn succeed(&self, listeners: &[ListenerConfig], mut new: Self) -> Result<Self, ProxyError> {
+        let mut sockets = Self::default();
         for ListenerConfig { address, is_required, .. } in listeners {
             let own = match new.by_address.remove(address) {
                 Some(own) => own,
-                None if !is_required && !self.sockets.by_address.contains_key(address) => continue,
+                None if !is_required && !self.by_address.contains_key(address) => continue,
                 None => self.copies(address)?,
             };
             if own.is_empty() {
@@ -44,7 +38,7 @@ impl SocketTable {
             }
             sockets.by_address.insert(address.clone(), own);
         }
-        Ok(Self { sockets })
+        Ok(sockets)
     }
 
     /// Returns the sockets of `address` that are assigned to worker `index` of `workers`, registered with the current
@@ -84,7 +78,7 @@ impl SocketTable {
         workers: usize,
         register: impl Fn(OwnedFd) -> io::Result<T>,
     ) -> Result<Vec<T>, ProxyError> {
-        let sockets = self.sockets.by_address.get(address).map(Vec::as_slice).unwrap_or_default();
+        let sockets = self.by_address.get(address).map(Vec::as_slice).unwrap_or_default();
         let own = sockets.iter().enumerate().filter(|(at, _)| {
             if sockets.len() < workers { index % sockets.len() == *at } else { at % workers == index }
         });
@@ -98,7 +92,7 @@ impl SocketTable {
     /// # Errors
     /// When the address has no socket or a descriptor cannot be duplicated.
     pub(crate) fn copies(&self, address: &ListenAddress) -> Result<Vec<OwnedFd>, ProxyError> {
-        let known = self.sockets.by_address.get(address);
+        let known = self.by_address.get(address);
         let known = known.ok_or_else(|| ProxyError::SocketMissing { address: address.clone() })?;
         known
             .iter()

@@ -8,7 +8,7 @@ use std::sync::mpsc::Sender;
 use eddy_config::ListenAddress;
 use tokio::task::AbortHandle;
 
-use crate::event_loop::sockets::SocketTable;
+use crate::event_loop::sockets::Sockets;
 use crate::resolved::RetiredParts;
 use crate::session::{ListenerHandle, SessionFlows};
 use crate::worker::Worker;
@@ -16,7 +16,7 @@ use crate::worker::Worker;
 /// State of a worker's event loop besides the worker itself.
 pub(crate) struct Loop {
     pub(crate) worker: Rc<Worker>,
-    pub(crate) sockets: RefCell<Arc<SocketTable>>,
+    pub(crate) sockets: RefCell<Arc<Sockets>>,
     pub(crate) listeners: RefCell<Vec<ServedListener>>,
     /// Dropped when the last connection has ended, once a drain has begun.
     pub(crate) drained: RefCell<Option<Sender<()>>>,

@@ -62,7 +62,7 @@ pub(crate) async fn tick(state: Rc<Loop>) {
                 worker.records.tick(service, now);
             }
         }
-        if worker.is_draining.get() && worker.connections.get() == 0 {
+        if worker.is_draining.get() && worker.series.connections.value() == 0 {
             // Dropping the sender reports the end; the gateway waits until every worker has dropped its own.
             state.drained.replace(None);
         }

@@ -3,7 +3,6 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use eddy_config::Action;
 use eddy_io::Millis;
 
 use crate::downstream::Downstream;
@@ -28,19 +27,9 @@ pub(crate) struct ExchangeCx<'a> {
 }
 
 impl ExchangeCx<'_> {
-    /// Returns the action of the matching rule; `None` before a rule is found, and for the demo endpoint.
-    pub(crate) fn action(&self) -> Option<&Action> {
-        self.route.action()
-    }
-
-    /// Returns the cluster that the exchange is currently at.
-    pub(crate) fn cluster(&self) -> Option<Rc<WorkerCluster>> {
-        self.route.cluster.clone()
-    }
-
     /// Returns the cluster of an attempt that was made or is in progress.
     pub(crate) fn attempted_cluster(&self) -> Rc<WorkerCluster> {
-        self.cluster().expect("an attempt is made at a cluster")
+        self.route.cluster.clone().expect("an attempt is made at a cluster")
     }
 
     /// Sets a deadline for the exchange; the earliest one applies.

@@ -10,9 +10,8 @@ use crate::fault::Fault;
 
 /// Writes the staged bytes to the client.
 pub(crate) async fn flush(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    let timeouts = ctx.listener.config.timeouts;
+    let mut guard = RateGuard::of(&ctx.listener.config.timeouts);
     let ExchangeCx { down, exchange, worker, .. } = ctx;
-    let mut guard = RateGuard::new(timeouts.body_rate_min, timeouts.body_grace);
     poll_fn(|cx| {
         while exchange.answer.has_output() {
             match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {

@@ -147,7 +147,7 @@ fn is_to_be_told(ctx: &ExchangeCx<'_>) -> bool {
         name == FieldId::GrpcStatus || name == FieldId::ContentType && is_grpc(value)
     });
     let is_rules_own =
-        ctx.action().is_some_and(|action| action.response_edits.decides(FieldId::GrpcStatus.name()));
+        ctx.route.action().is_some_and(|action| action.response_edits.decides(FieldId::GrpcStatus.name()));
     let is_own = match &exchange.local.body {
         LocalBody::Echo | LocalBody::Drip(_) => true,
         LocalBody::Respond => {

@@ -51,16 +51,7 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
         ctx.exchange.fault = Some(fault);
         return ExchangePhase::Finish;
     }
-    let drip = match ctx.exchange.local.body {
-        LocalBody::Drip(drip) => Some(drip),
-        LocalBody::Status
-        | LocalBody::Respond
-        | LocalBody::Challenge(_)
-        | LocalBody::Scratch
-        | LocalBody::SiteText
-        | LocalBody::Echo
-        | LocalBody::GrpcEnd(_) => None,
-    };
+    let drip = if let LocalBody::Drip(drip) = ctx.exchange.local.body { Some(drip) } else { None };
     let sent = match (flush(ctx).await, drip) {
         (Ok(()), Some(drip)) => demo::drip(ctx, drip).await,
         (sent, _) => sent,

@@ -50,7 +50,7 @@ fn refuses_connect(ctx: &ExchangeCx<'_>) -> bool {
     if ctx.exchange.head.method != Method::Connect {
         return false;
     }
-    let action = ctx.action();
+    let action = ctx.route.action();
     action.is_none_or(|action| action.upgrades.connect == Connect::Refuse)
 }
 

@@ -40,7 +40,7 @@ pub(crate) async fn run_exchange(
     let next = run_phases(ctx).await;
     if let Some(handle) = exchange.filtering.handle.take() {
         // The session ended before the exchange did; no message may reach it any more.
-        worker.crossing.slots.borrow_mut().close(worker.crossing.host.table(), handle);
+        worker.crossing.slots.borrow_mut().close(&worker.crossing.host.table, handle);
     }
     worker.buffers.release(&mut exchange.response_input);
     EXCHANGES.with(|pool| pool.put(exchange));
@@ -48,7 +48,7 @@ pub(crate) async fn run_exchange(
 }
 
 async fn run_phases(mut ctx: ExchangeCx<'_>) -> ConnectionDisposition {
-    let mut count = Some(ExchangeCountGuard::begin(ctx.worker));
+    let mut count = Some(ctx.worker.series.exchanges.hold());
     let mut phase = ExchangePhase::Head;
     loop {
         phase = match phase {
@@ -76,23 +76,5 @@ async fn run_phases(mut ctx: ExchangeCx<'_>) -> ConnectionDisposition {
             ExchangePhase::Reply => reply::send(&mut ctx).await,
             ExchangePhase::Finish => return finish::finish(&mut ctx),
         };
-    }
-}
-
-/// Counts an exchange until dropped.
-struct ExchangeCountGuard<'a>(&'a Worker);
-
-impl<'a> ExchangeCountGuard<'a> {
-    fn begin(worker: &'a Worker) -> Self {
-        worker.exchanges.set(worker.exchanges.get() + 1);
-        worker.series.exchanges.increment();
-        Self(worker)
-    }
-}
-
-impl Drop for ExchangeCountGuard<'_> {
-    fn drop(&mut self) {
-        self.0.exchanges.set(self.0.exchanges.get() - 1);
-        self.0.series.exchanges.decrement();
     }
 }

@@ -158,7 +158,7 @@ pub(crate) fn answer_edits(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<Fiel
     let place = sites.place(site.walk.place());
     let mut edits = None;
     if !site.challenges.is_empty() || !place.answer_fields.is_empty() {
-        let mut own = ctx.action().map(|action| action.response_edits.clone()).unwrap_or_default();
+        let mut own = ctx.route.action().map(|action| action.response_edits.clone()).unwrap_or_default();
         for challenge in &site.challenges {
             if own.add("www-authenticate", challenge).is_err() {
                 tracing::debug!("a `www-authenticate` challenge of the upstream is invalid and was omitted");
@@ -243,7 +243,7 @@ fn rewrite_fields(
         return edits;
     }
     let mut edits =
-        edits.or_else(|| ctx.action().map(|action| action.response_edits.clone())).unwrap_or_default();
+        edits.or_else(|| ctx.route.action().map(|action| action.response_edits.clone())).unwrap_or_default();
     for (name, value) in [("location", new_location), ("refresh", new_refresh), ("content-type", new_type)] {
         // An invalid value leaves the upstream's header unchanged.
         if let Ok(value) = std::str::from_utf8(&value)

@@ -16,7 +16,7 @@ use crate::fault::Fault;
 use crate::upstream::UpstreamChannel;
 
 /// Decides whether the endpoint is asked for a tunnel. Links shared by several requests carry only WebSockets, see
-/// [`check_link`].
+/// [`check`].
 ///
 /// # Errors
 /// [`HeadFault::ConnectRefused`] when the client requires a tunnel and the rule does not allow it.
@@ -69,26 +69,18 @@ pub(crate) fn add_key(exchange: &mut Exchange, rng: &mut Rng) {
     }
 }
 
-/// Abandons an upgrade when a filter has given the request a body, which would have to be sent first.
+/// Abandons an upgrade that is not possible: a filter has given the request a body, which would have to be sent first,
+/// or the link does not support it.
 ///
 /// # Errors
 /// [`HeadFault::ConnectRefused`] when the client requires a tunnel.
-pub(crate) fn check_body(exchange: &mut Exchange, body: RequestBody) -> Result<(), Fault> {
-    if exchange.upgrade.is_asked() && !body.is_empty() {
-        exchange.upgrade.clear();
-        if exchange.head.wants_tunnel() {
-            return Err(Fault::RequestHead(HeadFault::ConnectRefused));
-        }
-    }
-    Ok(())
-}
-
-/// Abandons an upgrade when the link does not support it.
-///
-/// # Errors
-/// As [`check_body`].
-pub(crate) fn check_link(exchange: &mut Exchange, upstream: &UpstreamChannel) -> Result<(), Fault> {
-    if exchange.upgrade.is_asked() && !upstream.takes_tunnels() {
+pub(crate) fn check(
+    exchange: &mut Exchange,
+    body: RequestBody,
+    upstream: &UpstreamChannel,
+) -> Result<(), Fault> {
+    let is_possible = body.is_empty() && upstream.takes_tunnels();
+    if exchange.upgrade.is_asked() && !is_possible {
         exchange.upgrade.clear();
         if exchange.head.wants_tunnel() {
             return Err(Fault::RequestHead(HeadFault::ConnectRefused));

@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
+use eddy_http::BodyProbe;
 use eddy_io::{Millis, WorkerTime};
 use eddy_model::LimitKind;
 
@@ -15,7 +16,6 @@ use crate::exchange::context::ExchangeCx;
 use crate::exchange::flush::poll_flush;
 use crate::exchange::phase::ExchangePhase;
 use crate::fault::Fault;
-use crate::message::BodyProbe;
 use crate::share::share;
 use crate::upstream::{SlotWait, Upload, UploadSlots, WorkerCluster};
 
@@ -65,9 +65,8 @@ fn capacity(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> u32 {
 /// Waits until the whole body has arrived, or its first part and a free slot, without holding any resource of the
 /// cluster.
 pub(super) async fn wait(ctx: &mut ExchangeCx<'_>, cluster: Rc<WorkerCluster>) -> ExchangePhase {
-    let timeouts = ctx.listener.config.timeouts;
     let mut passage = UploadWait {
-        guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
+        guard: RateGuard::of(&ctx.listener.config.timeouts),
         slot_deadline: WorkerTime::NEVER,
         probe: ctx.exchange.upload.reader.probe(),
     };

@@ -23,7 +23,7 @@ const RECORDS_A_SECOND_MAX: u64 = 1000;
 
 /// Host API of the filters; lives as long as the process.
 pub struct FilterHost {
-    table: HandleTable,
+    pub(crate) table: HandleTable,
     inboxes: Box<[Arc<Inbox>]>,
     metrics: MetricRegistry,
     level: FilterLogLevel,
@@ -33,7 +33,7 @@ pub struct FilterHost {
     unnamed: Arc<HostedFilter>,
     /// Names of the clusters that filters can send requests to; updated when a plan comes into force.
     clusters: RwLock<HashSet<Shared<str>>>,
-    orders: Orders,
+    pub(crate) orders: Orders,
     memory_soft_bytes: AtomicU64,
     /// Worker that takes the next request that belongs to no exchange.
     next_worker: AtomicUsize,
@@ -110,17 +110,9 @@ impl FilterHost {
         library.as_ref()?.upgrade()
     }
 
-    pub(crate) fn orders(&self) -> &Orders {
-        &self.orders
-    }
-
     /// Sets the names of the existing clusters.
     pub(crate) fn set_clusters(&self, names: HashSet<Shared<str>>) {
         *self.clusters.write().unwrap_or_else(PoisonError::into_inner) = names;
-    }
-
-    pub(crate) fn table(&self) -> &HandleTable {
-        &self.table
     }
 
     pub(crate) fn inbox(&self, worker: usize) -> Option<Arc<Inbox>> {
@@ -342,13 +334,13 @@ mod tests {
     #[test]
     fn what_waits_is_resumed_once() {
         let host = FilterHost::new(2, 16, FilterLogLevel::Info);
-        let handle = host.table().open(1, 0).unwrap();
-        host.table().announce(handle, Direction::Request, 3);
+        let handle = host.table.open(1, 0).unwrap();
+        host.table.announce(handle, Direction::Request, 3);
         assert_eq!(host.resume(handle, 3, Verdict::Pause, &[]), Err(HostError::Invalid));
         assert_eq!(host.resume(handle, 2, Verdict::Continue, &[]), Err(HostError::Stale));
         assert_eq!(host.resume(handle, 3, Verdict::Continue, &[1]), Ok(()));
         assert_eq!(host.resume(handle, 3, Verdict::Reply, &[]), Err(HostError::Stale));
-        host.table().close(handle);
+        host.table.close(handle);
         assert_eq!(host.resume(handle, 3, Verdict::Continue, &[]), Err(HostError::Gone));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let mut taken = Vec::new();

@@ -110,7 +110,7 @@ impl Play {
         if self.live[worker].len() >= EXCHANGES {
             return;
         }
-        let handle = self.slots[worker].open(self.host.table(), worker).expect("there is room");
+        let handle = self.slots[worker].open(&self.host.table, worker).expect("there is room");
         assert_eq!(handle.worker(), worker);
         assert!(self.live.iter().flatten().all(|known| known.handle != handle), "{handle:?} is taken");
         assert!(self.stale.iter().all(|(old, _)| *old != handle), "{handle:?} was used before");
@@ -141,7 +141,7 @@ impl Play {
         known.turn += 1;
         let (handle, turn) = (known.handle, known.turn);
         *way = KnownWay { announced: Some(turn), ..KnownWay::default() };
-        self.host.table().announce(handle, direction, turn);
+        self.host.table.announce(handle, direction, turn);
         self.tally.crossings += 1;
         (0..early).for_each(|_| self.resume(handle, turn));
         let way = &mut self.live[worker][index].ways[direction as usize];
@@ -150,7 +150,7 @@ impl Play {
             self.poll_all(worker, handle);
         } else {
             let is_unclaimed = way.announced.take().is_some();
-            assert_eq!(self.host.table().withdraw(handle, direction), is_unclaimed);
+            assert_eq!(self.host.table.withdraw(handle, direction), is_unclaimed);
         }
     }
 
@@ -313,7 +313,7 @@ impl Play {
         let way = &mut known.ways[direction as usize];
         let is_unclaimed = way.announced.is_some();
         *way = KnownWay::default();
-        assert_eq!(self.host.table().withdraw(known.handle, direction), is_unclaimed);
+        assert_eq!(self.host.table.withdraw(known.handle, direction), is_unclaimed);
         self.tally.timeouts += 1;
     }
 
@@ -325,13 +325,13 @@ impl Play {
 
     fn close(&mut self, worker: usize, index: usize) {
         let known = self.live[worker].swap_remove(index);
-        self.slots[worker].close(self.host.table(), known.handle);
+        self.slots[worker].close(&self.host.table, known.handle);
         self.tally.closed += 1;
         if self.stale.len() == STALE {
             self.stale.pop_front();
         }
         self.stale.push_back((known.handle, known.turn));
-        assert!(!self.host.table().is_open(known.handle));
+        assert!(!self.host.table.is_open(known.handle));
     }
 
     /// Closing a handle again takes nothing from the current user of the slot.
@@ -339,7 +339,7 @@ impl Play {
         let ended = self.stale.iter().filter(|(handle, _)| handle.worker() == worker);
         let ended: Vec<Handle> = ended.map(|(handle, _)| *handle).collect();
         if let Some(handle) = ended.get(self.rng.index(ended.len())) {
-            self.slots[worker].close(self.host.table(), *handle);
+            self.slots[worker].close(&self.host.table, *handle);
         }
     }
 
@@ -456,7 +456,7 @@ impl Play {
             }
             _ => {
                 self.resume_with(old, turn, Verdict::Reply, false);
-                self.slots[0].close(self.host.table(), old);
+                self.slots[0].close(&self.host.table, old);
                 self.close(0, 0);
             }
         }
@@ -508,13 +508,13 @@ fn of_threads_that_resume_and_a_worker_that_gives_up_one_wins() {
         let mut rng = Rng::new(1);
         let mut handles = Vec::new();
         for round in 0..rounds {
-            let handle = slots.open(host.table(), 0).unwrap();
+            let handle = slots.open(&host.table, 0).unwrap();
             let (direction, turn) = (DIRECTIONS[rng.index(2)], u32::try_from(round).unwrap() % 9 + 1);
-            host.table().announce(handle, direction, turn);
+            host.table.announce(handle, direction, turn);
             *target.lock().unwrap() = Some((handle, turn));
             barrier.wait();
             (0..rng.below(400)).for_each(|_| std::hint::spin_loop());
-            let is_unclaimed = host.table().withdraw(handle, direction);
+            let is_unclaimed = host.table.withdraw(handle, direction);
             barrier.wait();
             let mut messages = Vec::new();
             let _ = pin!(inbox.take(&mut messages)).poll(&mut Context::from_waker(Waker::noop()));
@@ -527,7 +527,7 @@ fn of_threads_that_resume_and_a_worker_that_gives_up_one_wins() {
                 });
             wrong += u32::from(!is_right);
             handles.extend(messages.iter().map(|_| handle));
-            slots.close(host.table(), handle);
+            slots.close(&host.table, handle);
             *(if is_unclaimed { &mut given_up } else { &mut resumed }) += 1;
         }
         let mut claims: Vec<Handle> = threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect();

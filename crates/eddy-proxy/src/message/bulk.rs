@@ -34,11 +34,6 @@ pub(crate) enum Moved {
 }
 
 impl Bulk {
-    /// Whether bytes of the body have been read into the pipe but not written yet.
-    pub(crate) fn holds_bytes(&self) -> bool {
-        self.splice.holds_bytes()
-    }
-
     /// Moves part of the rest of a body of known length. Bytes that were read before must have been written.
     ///
     /// # Errors
@@ -52,7 +47,7 @@ impl Bulk {
         pipes: &Rc<PipePool>,
     ) -> Result<Moved, SpliceFault> {
         let mut left = pump.bulk_left();
-        if !self.holds_bytes() {
+        if !self.splice.holds_bytes() {
             let is_worth_it = left >= BULK_BYTES || (self.is_begun && left > 0);
             if !is_worth_it || !source.is_plain() || !sink.is_plain() {
                 return Ok(Moved::Nothing);
@@ -72,7 +67,7 @@ impl Bulk {
             Poll::Ready(Ok(Spliced::End)) => Moved::Cut,
             Poll::Ready(Ok(Spliced::NoPipe | Spliced::Done)) => Moved::Nothing,
             Poll::Ready(Err(fault)) => return Err(fault),
-            Poll::Pending if self.holds_bytes() => Moved::AwaitsSink,
+            Poll::Pending if self.splice.holds_bytes() => Moved::AwaitsSink,
             Poll::Pending => Moved::AwaitsSource,
         })
     }

@@ -5,8 +5,6 @@ mod duplex;
 mod field_list;
 mod pump;
 
-pub(crate) use eddy_http::{BodyProbe, BodyReader};
-
 pub(crate) use bulk::{Bulk, Moved};
 pub(crate) use duplex::DuplexStream;
 pub(crate) use field_list::FieldList;

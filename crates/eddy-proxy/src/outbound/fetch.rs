@@ -146,8 +146,7 @@ async fn attempt(
                 guard.succeeded(now)
             }
             if let (true, true, UpstreamChannel::Link(link)) = (answer.head.keep_alive, is_empty, upstream) {
-                let id = guard.lease().endpoint();
-                cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now);
+                guard.put_back(link, now);
             }
             Ok(answer)
         }

@@ -34,7 +34,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, order: OutboundOrder) {
         }
     };
     // A filter that cancels at this moment gets no further event; otherwise this is the only report of the end.
-    if !worker.crossing.host.orders().end(order.filter, order.token) {
+    if !worker.crossing.host.orders.end(order.filter, order.token) {
         return;
     }
     let Some(library) = library else { return };
@@ -44,7 +44,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, order: OutboundOrder) {
 /// Returns the reason why the end of its exchange ends an order, if it does.
 fn abandoned(worker: &Worker, order: &OutboundOrder) -> Option<Reason> {
     let host = &worker.crossing.host;
-    if order.exchange.is_none_or(|exchange| host.table().is_open(exchange)) {
+    if order.exchange.is_none_or(|exchange| host.table.is_open(exchange)) {
         return None;
     }
     match order.bond {

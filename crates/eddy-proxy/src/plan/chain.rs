@@ -20,17 +20,13 @@ pub(crate) struct FilterChain {
 /// Filter chains of one listener.
 #[derive(Debug, Default)]
 pub(crate) struct FilterChains {
-    chains: Vec<Shared<FilterChain>>,
+    /// The first is that of requests whose rule has none of its own. Empty without filters.
+    pub(crate) chains: Vec<Shared<FilterChain>>,
     /// Chain index of each action with its own chain, by table; other actions use the first chain.
     by_action: HashMap<(TableId, ActionId), usize>,
 }
 
 impl FilterChains {
-    /// Returns all chains; the first is that of requests whose rule has none of its own. Empty without filters.
-    pub(crate) fn all(&self) -> &[Shared<FilterChain>] {
-        &self.chains
-    }
-
     /// Returns the index of the own chain of an action of a table, if it has one.
     pub(crate) fn own_of(&self, table: TableId, action: ActionId) -> Option<usize> {
         self.by_action.get(&(table, action)).copied()

@@ -66,9 +66,10 @@ pub(crate) struct ListenerPlan {
     pub(crate) address_text: String,
     /// The address without its port, as rules refer to it.
     pub(crate) local_address: String,
-    rule_names: Vec<Shared<str>>,
-    /// See [`Self::site_rules`].
-    site_rules: Vec<(usize, usize)>,
+    /// Names of the router's rules by index, followed by those of the NGINX places served here.
+    pub(crate) rule_names: Vec<Shared<str>>,
+    /// Index of each NGINX configuration served here, with the index of its first place's name.
+    pub(crate) site_rules: Vec<(usize, usize)>,
 }
 
 /// Handler of a listener's requests.
@@ -86,13 +87,9 @@ pub(crate) enum ListenerHandler {
 
 /// Read-only view of a plan, for questions about what it would do.
 #[derive(Clone, Debug)]
-pub struct PlanView(Arc<GatewayPlan>);
+pub struct PlanView(pub(crate) Arc<GatewayPlan>);
 
 impl PlanView {
-    pub(crate) fn new(plan: Arc<GatewayPlan>) -> Self {
-        Self(plan)
-    }
-
     /// Returns the configuration that the plan was compiled from.
     pub fn config(&self) -> &GatewayConfig {
         &self.0.config
@@ -165,18 +162,6 @@ impl<'p> KnownRouters<'p> {
         let is_same = tables.len() == wanted.len()
             && tables.iter().zip(wanted).all(|(known, wanted)| known.is_same(wanted));
         is_same.then(|| (*router).clone())
-    }
-}
-
-impl ListenerPlan {
-    /// Returns the names of the router's rules by index, followed by those of the NGINX places served here.
-    pub(crate) fn rule_names(&self) -> &[Shared<str>] {
-        &self.rule_names
-    }
-
-    /// Returns the index of each NGINX configuration served here, with the index of its first place's name.
-    pub(crate) fn site_rules(&self) -> &[(usize, usize)] {
-        &self.site_rules
     }
 }
 

@@ -211,7 +211,7 @@ impl ListenerResolution {
     fn begin(plan: &Shared<ListenerPlan>, index: usize, source: &Source) -> Self {
         let known = &source.share.series.filters;
         let series = |id: &FilterId| Arc::clone(known.get(*id).expect("each filter has its series"));
-        let chains = plan.chains.all().iter().map(|chain| {
+        let chains = plan.chains.chains.iter().map(|chain| {
             let series = chain.filters.iter().map(series).collect();
             Rc::new(WorkerChain { chain: chain.clone(), series })
         });
@@ -227,7 +227,7 @@ impl ListenerResolution {
 
     /// Resolves the next place or rule; returns false when there is none.
     fn step(&mut self, source: &Source, actions: &ResolvedActions) -> bool {
-        if let Some((number, first)) = self.plan.site_rules().get(self.sites.len()).copied() {
+        if let Some((number, first)) = self.plan.site_rules.get(self.sites.len()).copied() {
             let config = &source.plan.config.sites[number];
             if self.places.len() < config.program.places().len() {
                 self.places.push(self.rule(source, first + self.places.len(), None));
@@ -262,7 +262,7 @@ impl ListenerResolution {
             if let ActionKind::Sites(at) = &action.config.kind { Some(self.entry(*at)) } else { None }
         });
         Rc::new(RulePlan {
-            name: self.plan.rule_names()[index].clone(),
+            name: self.plan.rule_names[index].clone(),
             series: Arc::clone(&source.share.series.rules[self.index][index]),
             action: action.map(|(action, _)| Rc::clone(action)),
             chain: self.chains.get(own_chain).cloned(),

@@ -2,14 +2,11 @@
 //! request.
 
 mod admission;
-mod date;
 mod overload;
 mod services;
-mod shortage;
 mod slice;
 
 pub(crate) use admission::{TickInterval, Ticket, Waited};
-pub(crate) use overload::{Pressure, Room};
+pub(crate) use overload::{Pressure, Room, is_shortage};
 pub(crate) use services::{ReleaseIdle, ServiceParts, WorkerServices};
-pub(crate) use shortage::is_shortage;
 pub(crate) use slice::{Slice, step_in_slices};

@@ -1,6 +1,9 @@
-//! Overload state of the gateway, and the connection limit shared by all workers.
+//! Overload of the gateway, shortage of descriptors, and the connection limit shared by all workers.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+
+use rustix::io::Errno;
 
 /// Overload of the whole gateway, as measured by the control thread.
 #[derive(Debug, Default)]
@@ -68,6 +71,12 @@ impl Room {
     pub(crate) fn take_wanted(&self) -> bool {
         self.is_wanted.load(Relaxed) && self.is_wanted.swap(false, Relaxed)
     }
+}
+
+/// Whether an error of a new socket will recur at once unless a resource is freed.
+pub(crate) fn is_shortage(error: &io::Error) -> bool {
+    let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM];
+    shortages.iter().any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
 }
 
 #[cfg(test)]

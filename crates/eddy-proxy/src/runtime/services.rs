@@ -4,14 +4,13 @@ use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use eddy_http::{DATE_BYTES, Egress};
+use eddy_http::{DATE_BYTES, Egress, format_date};
 use eddy_io::{BufferPool, Millis, PipePool, SharedPage, SharedPipes, Timers, WorkerTime, unix_seconds};
 use eddy_route::RouteScratch;
 use eddy_upstream::Rng;
 use tokio::sync::Notify;
 
 use crate::runtime::admission::AdmissionQueue;
-use crate::runtime::date::DateCache;
 use crate::runtime::overload::{Pressure, Room};
 use crate::stats::WorkerSeries;
 
@@ -36,14 +35,13 @@ pub(crate) struct WorkerServices {
     pub(crate) turned: Notify,
     /// Notified when something happens on an idle upstream connection.
     pub(crate) idle_watch: Arc<Notify>,
-    pub(crate) connections: Cell<u32>,
-    pub(crate) exchanges: Cell<u32>,
     /// Number of mirror copies in progress.
     pub(crate) mirrors: Cell<u32>,
     /// Whether the worker drains: responses announce the end of their connection, and nothing new is accepted.
     pub(crate) is_draining: Cell<bool>,
     dates: RefCell<DateCache>,
-    idle_links: RefCell<Weak<dyn ReleaseIdle>>,
+    /// Owner of the idle upstream connections.
+    pub(crate) idle_links: RefCell<Weak<dyn ReleaseIdle>>,
 }
 
 /// Owner of idle upstream connections, which can be closed without loss.
@@ -89,8 +87,6 @@ impl WorkerServices {
             ticked: Notify::new(),
             turned: Notify::new(),
             idle_watch: parts.idle_watch,
-            connections: Cell::new(0),
-            exchanges: Cell::new(0),
             mirrors: Cell::new(0),
             is_draining: Cell::new(false),
             dates: RefCell::default(),
@@ -101,11 +97,6 @@ impl WorkerServices {
     /// Returns the current `Date`.
     pub(crate) fn date(&self) -> [u8; DATE_BYTES] {
         self.dates.borrow_mut().at(unix_seconds())
-    }
-
-    /// Sets the owner of the idle upstream connections.
-    pub(crate) fn set_idle_links(&self, owner: Weak<dyn ReleaseIdle>) {
-        self.idle_links.replace(owner);
     }
 
     /// Frees descriptors that can be closed without loss: all idle links, and up to `connections` idle downstream
@@ -127,5 +118,23 @@ impl WorkerServices {
     /// Linear in the connections of the worker.
     pub(crate) fn close_idle(&self, connections: usize, idle: Millis) {
         self.series.idle_closed.add(self.timers.shed(connections, idle) as u64);
+    }
+}
+
+/// Cache of the formatted time of the current second.
+#[derive(Debug, Default)]
+pub(crate) struct DateCache {
+    second: u64,
+    date: Option<[u8; DATE_BYTES]>,
+}
+
+impl DateCache {
+    /// Returns the date of a second since 1970, as in `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+    pub(crate) fn at(&mut self, second: u64) -> [u8; DATE_BYTES] {
+        if self.second != second {
+            self.date = None;
+        }
+        self.second = second;
+        *self.date.get_or_insert_with(|| format_date(second))
     }
 }

@@ -36,24 +36,19 @@ impl Slice {
     }
 }
 
-/// Runs `step` slice by slice until it returns true; other tasks run and I/O is polled between two slices.
-async fn run_in_slices(series: &WorkerSeries, mut step: impl FnMut(&mut Slice) -> bool) {
-    while !Slice::run(series, &mut step) {
-        tokio::task::yield_now().await;
-    }
-}
-
 /// Takes steps slice by slice until `step` returns false; other tasks run and I/O is polled between two slices.
 pub(crate) async fn step_in_slices(series: &WorkerSeries, mut step: impl FnMut() -> bool) {
-    run_in_slices(series, |slice| {
+    let mut step_slice = |slice: &mut Slice| {
         while step() {
             if slice.is_over() {
                 return false;
             }
         }
         true
-    })
-    .await;
+    };
+    while !Slice::run(series, &mut step_slice) {
+        tokio::task::yield_now().await;
+    }
 }
 
 fn nanos(clock: ClockId) -> u64 {
@@ -97,13 +92,14 @@ mod tests {
     #[tokio::test(flavor = "current_thread")]
     async fn work_that_takes_long_takes_several_slices() {
         let series = WorkerSeries::default();
-        let mut left = 5;
-        run_in_slices(&series, |slice| {
-            while !slice.is_over() {}
+        let mut left = 4 * UNITS_PER_LOOK;
+        step_in_slices(&series, || {
+            let begun_ns = nanos(ClockId::Monotonic);
+            while nanos(ClockId::Monotonic) - begun_ns < BUDGET_NS / u64::from(UNITS_PER_LOOK) {}
             left -= 1;
-            left == 0
+            left > 0
         })
         .await;
-        assert_eq!(series.slices.value(), 5);
+        assert_eq!((left, series.slices.value()), (0, 4));
     }
 }

@@ -21,7 +21,6 @@ use crate::downstream::{AddressKey, Downstream, DuplexRelay, RelayEnd, Wire};
 use crate::fault::Fault;
 use crate::plan::{ListenerHandler, ListenerPlan};
 use crate::resolved::WorkerListener;
-use crate::session::parting::Parting;
 use crate::upstream::{EndpointGuard, WorkerCluster};
 use crate::worker::Worker;
 
@@ -258,4 +257,15 @@ fn announcement(down: &Downstream, listener: &ListenerPlan, version: ProxyVersio
     let mut buffer = Buffer::with_capacity(bytes.len());
     buffer.append(&bytes);
     buffer
+}
+
+/// State of a connection after serving HTTP/1 or forwarding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parting {
+    /// The last message on it was complete.
+    Whole,
+    /// The last message on it was truncated.
+    Cut,
+    /// The connection continues with HTTP/2.
+    Framed,
 }

@@ -7,7 +7,6 @@ mod forward;
 mod handshake;
 mod http2;
 mod listener;
-mod parting;
 mod serve;
 
 pub(crate) use datagram::{SessionFlows, take_datagrams};

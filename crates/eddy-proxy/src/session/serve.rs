@@ -10,11 +10,10 @@ use crate::exchange::{ConnectionDisposition, run_exchange};
 use crate::plan::ListenerHandler;
 use crate::resolved::WorkerListener;
 use crate::session::announced::announced;
-use crate::session::forward::forward;
+use crate::session::forward::{Parting, forward};
 use crate::session::handshake::shake_hands;
 use crate::session::http2::{begins_framed, serve_framed};
 use crate::session::listener::ListenerHandle;
-use crate::session::parting::Parting;
 use crate::stats::ListenerSeries;
 use crate::worker::Worker;
 
@@ -33,7 +32,7 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
             }
         }
     }
-    let Some(AcceptedConnection { stream, handshake_timeout }) = open(handle, stream) else { return };
+    let Some((stream, handshake_timeout)) = open(handle, stream) else { return };
     let mut down = Downstream::new(Wire::Connection(stream), Rc::new(DownstreamClient::new(peer)), timer);
     if let Some(handshake_timeout) = handshake_timeout {
         // A listener that is served has its counters; without a handshake, nothing is served over TLS.
@@ -101,24 +100,12 @@ fn forwards(handle: &ListenerHandle) -> Option<Rc<WorkerListener>> {
     handle.current().filter(|listener| matches!(listener.handler, ListenerHandler::Forward(_)))
 }
 
-/// A connection, in TLS if its listener uses TLS.
-struct AcceptedConnection {
-    stream: Stream,
-    /// Timeout of the TLS handshake, if there is one.
-    handshake_timeout: Option<Millis>,
-}
-
-/// Sets up TLS on a connection if its listener uses it; `None` when the listener is gone or TLS cannot be set up.
-fn open(handle: &ListenerHandle, stream: Stream) -> Option<AcceptedConnection> {
+/// Sets up TLS on a connection if its listener uses it, and returns the timeout of the handshake; `None` when the listener is gone or TLS cannot be set up.
+fn open(handle: &ListenerHandle, stream: Stream) -> Option<(Stream, Option<Millis>)> {
     let listener = handle.current()?;
-    let Some(tls) = &listener.tls else {
-        return Some(AcceptedConnection { stream, handshake_timeout: None });
-    };
+    let Some(tls) = &listener.tls else { return Some((stream, None)) };
     let stream = TlsStream::accept(stream, tls.server.config()).ok()?;
-    Some(AcceptedConnection {
-        stream: Stream::Tls(Box::new(stream)),
-        handshake_timeout: Some(Millis::of(tls.handshake_timeout)),
-    })
+    Some((Stream::Tls(Box::new(stream)), Some(Millis::of(tls.handshake_timeout))))
 }
 
 /// Returns the timeout for the next request, or `None` when no further request is served.
@@ -140,7 +127,6 @@ pub(crate) struct ConnectionSlot {
 
 impl ConnectionSlot {
     pub(crate) fn take(worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> Self {
-        worker.connections.set(worker.connections.get() + 1);
         worker.room.enter();
         worker.series.connections.increment();
         handle.connections.set(handle.connections.get() + 1);
@@ -155,7 +141,6 @@ impl ConnectionSlot {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        self.worker.connections.set(self.worker.connections.get() - 1);
         self.worker.room.leave();
         self.worker.series.connections.decrement();
         self.handle.connections.set(self.handle.connections.get() - 1);

@@ -74,9 +74,9 @@ impl Stats {
             let series = carry_over(&mut labelled.listeners, &old.listeners, name, count);
             for (plan, series) in all.iter_mut().zip(series) {
                 plan.listeners.push(Arc::clone(series));
-                plan.rules.push(Vec::with_capacity(listener.rule_names().len()));
+                plan.rules.push(Vec::with_capacity(listener.rule_names.len()));
             }
-            for rule in listener.rule_names() {
+            for rule in &listener.rule_names {
                 rules_seen += 1;
                 let rule = if rules_seen > RULES_MAX { OTHER.into() } else { Shared::clone(rule) };
                 let label = RuleLabel { listener: Shared::clone(name), rule };

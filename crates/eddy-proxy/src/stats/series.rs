@@ -12,7 +12,6 @@ use eddy_upstream::InUse;
 
 use crate::fault::{FAULT_LABELS, Fault};
 use crate::stats::counter::{Gauge, Histogram, WorkerCounter};
-use crate::stats::filter_failure::FailureKind;
 
 /// Counters of one listener on one worker.
 #[derive(Debug, Default)]
@@ -408,6 +407,23 @@ pub(crate) fn count_status(classes: &[WorkerCounter; 5], status: u16) {
     if let Some(counter) = classes.get(usize::from(status / 100).wrapping_sub(1)) {
         counter.increment();
     }
+}
+
+/// Kind of a filter failure, for the counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FailureKind {
+    /// The filter reported a failure, or panicked.
+    Fault = 0,
+    /// It requested an impossible edit.
+    Edit = 1,
+    /// It did not resume in time.
+    Timeout = 2,
+    /// It buffered more of a body than its limit.
+    Body = 3,
+    /// It reached its memory limit.
+    Memory = 4,
+    /// It reached its CPU time limit.
+    Cpu = 5,
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
 //! A cluster on one worker: its settings, its endpoints and the links to them.
 
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use eddy_http::Http2Fault;
 use eddy_ids::Shared;
-use eddy_io::{HandshakeFault, Millis, WorkerTime, monotonic_time};
+use eddy_io::{Millis, WorkerTime, monotonic_time};
 use eddy_model::{ClusterConfig, LimitKind, LinkProtocol};
 use eddy_tls::ClientTls;
 use eddy_upstream::health::UnhealthySet;
@@ -26,7 +26,7 @@ pub(crate) struct WorkerCluster {
     /// TLS settings towards the endpoints.
     pub(crate) tls: Option<ClientTls>,
     /// Usage by all workers, when the cluster has limits.
-    in_use: Option<Arc<InUse>>,
+    pub(crate) in_use: Option<Arc<InUse>>,
     /// Number of these settings among those that the cluster has had; counts up.
     epoch: u64,
     /// Endpoints that come into force with these settings, if they differ from those before.
@@ -217,11 +217,6 @@ impl WorkerCluster {
         &self.in_force().state
     }
 
-    /// Returns the usage by all workers, when the cluster has limits.
-    pub(crate) fn in_use(&self) -> Option<&InUse> {
-        self.in_use.as_deref()
-    }
-
     /// Takes a permit of a cluster limit; `None` when there is no limit.
     ///
     /// # Errors
@@ -268,37 +263,20 @@ impl WorkerCluster {
         self.runtime.shared.borrow_mut().clear_idle();
     }
 
-    /// Logs a failed TLS handshake, at most once per second.
-    pub(crate) fn tell_handshake(&self, endpoint: &ResolvedAddress, fault: &HandshakeFault, now: WorkerTime) {
-        if self.is_to_tell(now) {
-            let cluster = &self.config.name;
-            tracing::warn!(%cluster, %endpoint, "TLS handshake with an endpoint failed: {fault}");
-        }
-    }
-
-    /// Logs an endpoint that does not speak HTTP/2, at most once per second.
-    pub(crate) fn tell_strange(&self, endpoint: &ResolvedAddress, now: WorkerTime) {
-        if self.is_to_tell(now) {
-            let cluster = &self.config.name;
-            tracing::warn!(%cluster, %endpoint, "an endpoint does not speak HTTP/2, which `protocol` requires");
-        }
-    }
-
-    /// Logs an endpoint that violates HTTP/2, at most once per second.
-    pub(crate) fn tell_broken(&self, endpoint: &ResolvedAddress, fault: Http2Fault, now: WorkerTime) {
-        if self.is_to_tell(now) {
-            let cluster = &self.config.name;
-            tracing::warn!(%cluster, %endpoint, "an HTTP/2 connection to an endpoint failed: {fault}");
-        }
-    }
-
-    fn is_to_tell(&self, now: WorkerTime) -> bool {
+    /// Logs why an endpoint cannot be used, at most once per second.
+    pub(crate) fn tell(&self, endpoint: &ResolvedAddress, now: WorkerTime, why: fmt::Arguments<'_>) {
         let is_early = |told_at| now - told_at < TELL_EVERY;
-        let is_due = !self.told_at.get().is_some_and(is_early);
-        if is_due {
+        if !self.told_at.get().is_some_and(is_early) {
             self.told_at.set(Some(now));
+            let cluster = &self.config.name;
+            tracing::warn!(%cluster, %endpoint, "{why}");
         }
-        is_due
+    }
+
+    /// Logs an endpoint that does not speak HTTP/2.
+    pub(crate) fn tell_strange(&self, endpoint: &ResolvedAddress, now: WorkerTime) {
+        let why = format_args!("an endpoint does not speak HTTP/2, which `protocol` requires");
+        self.tell(endpoint, now, why);
     }
 
     /// Whether the connection limit has refused a worker since the last call: idle links of other workers are closed

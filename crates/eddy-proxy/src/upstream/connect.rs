@@ -37,7 +37,7 @@ impl WorkerServices {
             TakenLink::Stream(stream) => return Ok(UpstreamChannel::Stream(stream)),
             later @ (TakenLink::Place(_) | TakenLink::Opening(_) | TakenLink::SharedPlace(_)) => later,
         };
-        let _pending = guard.cluster().take(LimitKind::Pending)?;
+        let _pending = guard.cluster.take(LimitKind::Pending)?;
         // Boxed: most exchanges need no space for it.
         Box::pin(self.await_link(guard, wanted, taken)).await
     }
@@ -54,7 +54,7 @@ impl WorkerServices {
     ) -> Result<UpstreamChannel, Fault> {
         if !guard.has_queue() {
             match self.obtain(guard, wanted).await {
-                Err(Fault::LinksExhausted) if !guard.cluster().shares_links() => {}
+                Err(Fault::LinksExhausted) if !guard.cluster.shares_links() => {}
                 obtained => return obtained,
             }
         }
@@ -67,7 +67,7 @@ impl WorkerServices {
         guard: &EndpointGuard,
         wanted: LinkWanted,
     ) -> Result<UpstreamChannel, Fault> {
-        let _pending = guard.cluster().take(LimitKind::Pending)?;
+        let _pending = guard.cluster.take(LimitKind::Pending)?;
         let turn = async {
             let queue = guard.queue();
             loop {
@@ -78,7 +78,7 @@ impl WorkerServices {
                 }
             }
         };
-        let taken = timeout(guard.cluster().config.connect_timeout, turn).await;
+        let taken = timeout(guard.cluster.config.connect_timeout, turn).await;
         self.await_link(guard, wanted, taken.unwrap_or(Err(Fault::LinksExhausted))?).await
     }
 
@@ -109,7 +109,7 @@ impl WorkerServices {
     /// As [`Self::obtain`].
     pub(crate) async fn obtain_alone(&self, guard: &EndpointGuard) -> Result<UpstreamChannel, Fault> {
         let place = guard.take_place()?;
-        let _pending = guard.cluster().take(LimitKind::Pending)?;
+        let _pending = guard.cluster.take(LimitKind::Pending)?;
         self.open(guard, place).await.map(UpstreamChannel::Link)
     }
 
@@ -122,7 +122,7 @@ impl WorkerServices {
     /// # Cost
     /// That of [`Self::connect_to`], and an allocation.
     pub(crate) async fn open(&self, guard: &EndpointGuard, place: LinkPlace) -> Result<Link, Fault> {
-        let cluster = guard.cluster();
+        let cluster = &guard.cluster;
         let connecting = self.connect_to(cluster, &guard.address, || guard.own_name());
         // Boxed: most exchanges need no space for it.
         let connected = Box::pin(timeout(cluster.config.connect_timeout, connecting)).await;
@@ -198,7 +198,8 @@ impl WorkerServices {
             Err(fault) => {
                 let kind = fault.kind();
                 series.failed[HandshakeFailure::of_endpoint(kind) as usize].increment();
-                cluster.tell_handshake(address, &fault, self.timers.now());
+                let why = format_args!("TLS handshake with an endpoint failed: {fault}");
+                cluster.tell(address, self.timers.now(), why);
                 Err(Fault::Handshake(kind))
             }
         }

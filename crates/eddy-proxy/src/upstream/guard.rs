@@ -43,7 +43,7 @@ pub(crate) enum TakenLink {
 /// Counts one attempt at an endpoint until it is dropped.
 #[derive(Debug)]
 pub(crate) struct EndpointGuard {
-    cluster: Rc<WorkerCluster>,
+    pub(crate) cluster: Rc<WorkerCluster>,
     /// Taken by `drop` only.
     lease: Option<Lease>,
     pub(crate) address: Rc<ResolvedAddress>,
@@ -171,14 +171,15 @@ impl EndpointGuard {
         Some(Self { cluster: Rc::clone(cluster), lease: Some(lease), address, _place: place })
     }
 
+    /// Returns a link, on which nothing is left over, to the pool.
+    pub(crate) fn put_back(&self, link: Link, now: WorkerTime) {
+        let cluster = &self.cluster;
+        cluster.pools().borrow_mut().at(self.lease().endpoint()).put(link, &cluster.config.pool, now);
+    }
+
     /// Returns the endpoint's own name, see [`eddy_upstream::EndpointState::own_name`].
     pub(crate) fn own_name(&self) -> Option<String> {
         self.cluster.state().borrow().endpoint(self.lease().endpoint())?.own_name()
-    }
-
-    /// Returns the cluster.
-    pub(crate) fn cluster(&self) -> &Rc<WorkerCluster> {
-        &self.cluster
     }
 
     /// Returns the lease.

@@ -20,9 +20,9 @@ use crate::upstream::shared::SharedLink;
 /// Begins to establish a link with this permit; it continues even when no exchange waits for it any more.
 pub(super) fn open(worker: &Rc<WorkerServices>, guard: &EndpointGuard, place: LinkPlace) -> Rc<Opening> {
     let key = guard.key();
-    let streams_max = guard.cluster().config.http2.streams_max;
+    let streams_max = guard.cluster.config.http2.streams_max;
     let opening = Opening::new(streams_max);
-    let cluster = Rc::clone(guard.cluster());
+    let cluster = Rc::clone(&guard.cluster);
     cluster.shared().borrow_mut().begin(key, &opening);
     let task = LinkTask {
         worker: Rc::clone(worker),
@@ -72,7 +72,8 @@ impl LinkTask {
                 drop(opening);
                 if let UpstreamLinkEnd::Broken(fault) = serving.run().await {
                     cluster.series.http2_links_broken.increment();
-                    cluster.tell_broken(&address, fault, worker.timers.now());
+                    let why = format_args!("an HTTP/2 connection to an endpoint failed: {fault}");
+                    cluster.tell(&address, worker.timers.now(), why);
                 }
                 serving.close();
             }

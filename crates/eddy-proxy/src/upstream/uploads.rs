@@ -62,11 +62,6 @@ impl UploadSlots {
         Some(UploadSlot { slots: Rc::clone(self) })
     }
 
-    /// Whether so many slots are taken that uploads must show progress.
-    pub(crate) fn is_crowded(&self) -> bool {
-        self.taken.get() > self.open_max.get()
-    }
-
     /// Waits for a slot to be released.
     pub(crate) fn wait(&self, upload: Upload) -> SlotWait<'_> {
         let waiting = match upload {
@@ -99,9 +94,9 @@ impl Drop for SlotWait<'_> {
 }
 
 impl UploadSlot {
-    /// As [`UploadSlots::is_crowded`].
+    /// Whether so many slots are taken that uploads must show progress.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.slots.is_crowded()
+        self.slots.taken.get() > self.slots.open_max.get()
     }
 }
 
@@ -134,9 +129,9 @@ mod tests {
     fn half_of_the_capacity_is_open_and_an_eighth_is_never_given_out() {
         let slots = Rc::<UploadSlots>::default();
         let open = take(&slots, Upload::Unproven, 1024);
-        assert_eq!((open.len(), slots.is_crowded()), (512, false));
+        assert_eq!((open.len(), open[0].is_crowded()), (512, false));
         let proven = take(&slots, Upload::Proven, 1024);
-        assert_eq!((proven.len(), slots.is_crowded()), (384, true));
+        assert_eq!((proven.len(), open[0].is_crowded()), (384, true));
         drop(open);
         assert_eq!(take(&slots, Upload::Unproven, 1024).len(), 128);
     }
@@ -146,7 +141,7 @@ mod tests {
         for capacity in [0, 1, 2] {
             let slots = Rc::<UploadSlots>::default();
             let open = take(&slots, Upload::Unproven, capacity);
-            assert_eq!((open.len(), slots.is_crowded()), (1, false), "{capacity}");
+            assert_eq!((open.len(), open[0].is_crowded()), (1, false), "{capacity}");
         }
     }
 

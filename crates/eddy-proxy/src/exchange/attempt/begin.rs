@@ -33,8 +33,7 @@ pub(crate) fn write_head(ctx: &mut ExchangeCx<'_>, upstream: &UpstreamChannel) -
     // Body bytes that an earlier attempt has read from the client are sent again.
     let taken = exchange.upload.take_copied(&mut down.input);
     exchange.upload.restart();
-    upgrade::check_body(ctx.exchange, body)?;
-    upgrade::check_link(ctx.exchange, upstream)?;
+    upgrade::check(ctx.exchange, body, upstream)?;
     ctx.exchange.passes_expectation = passes_expectation(ctx, body);
     if ctx.exchange.upgrade.is_open() {
         upgrade::open(ctx.exchange, &ctx.worker.buffers);

@@ -19,7 +19,7 @@ use crate::upstream::{EndpointGuard, UpstreamChannel};
 /// Selects an endpoint, preferably one that was not tried before; the transfer begins at once when a link to it is at
 /// hand.
 pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
-    let Some(cluster) = ctx.cluster() else { return go_on_or_fail(ctx, Fault::NoEndpoint) };
+    let Some(cluster) = ctx.route.cluster.clone() else { return go_on_or_fail(ctx, Fault::NoEndpoint) };
     if let Err(fault) = upgrade::decide(ctx, cluster.shares_links()) {
         return fail(ctx, fault);
     }

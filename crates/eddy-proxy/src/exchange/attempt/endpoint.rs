@@ -38,6 +38,6 @@ pub(crate) fn lease(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster, now: Work
 
 /// Returns the deadline of an attempt that begins now, on the worker's clock.
 pub(crate) fn attempt_deadline(ctx: &ExchangeCx<'_>, now: WorkerTime) -> WorkerTime {
-    let timeout = ctx.action().and_then(|action| action.attempt_timeout);
+    let timeout = ctx.route.action().and_then(|action| action.attempt_timeout);
     timeout.map_or(WorkerTime::NEVER, |timeout| now.deadline(Millis::of(timeout)))
 }

@@ -15,7 +15,7 @@ use crate::upstream::WorkerCluster;
 /// Failover does not draw on a retry budget: no endpoint of the new cluster was tried before.
 pub(crate) fn claim(ctx: &mut ExchangeCx<'_>, failure: AttemptFailure) -> bool {
     let Some(next) = next(ctx, failure).cloned() else { return false };
-    if let Some(cluster) = ctx.cluster() {
+    if let Some(cluster) = &ctx.route.cluster {
         cluster.series.left.increment();
     }
     ctx.route.cluster = Some(next);

@@ -51,7 +51,7 @@ pub(crate) fn fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
 /// Reports an attempt without a complete response to its endpoint's health and to the counters.
 pub(crate) fn note_failure(guard: &EndpointGuard, fault: Fault, now: WorkerTime) {
     if fault.side() == FaultSide::Upstream {
-        guard.cluster().series.failures.increment();
+        guard.cluster.series.failures.increment();
         if fault.blames_endpoint() {
             guard.failed(now);
         }
@@ -105,7 +105,7 @@ fn may_retry(ctx: &ExchangeCx<'_>, failure: AttemptFailure) -> bool {
         AttemptFailure::Fault(_) | AttemptFailure::Status(_) | AttemptFailure::Grpc(_) => 0,
     };
     let attempts =
-        ctx.action().map_or_else(|| RetryConfig::default().attempts, |action| action.retry.attempts);
+        ctx.route.action().map_or_else(|| RetryConfig::default().attempts, |action| action.retry.attempts);
     exchange.attempts_here() <= attempts.saturating_add(extra)
         && !exchange.is_answered
         && !exchange.is_consumed()
@@ -116,7 +116,7 @@ fn may_retry(ctx: &ExchangeCx<'_>, failure: AttemptFailure) -> bool {
 pub(crate) fn is_retried(ctx: &ExchangeCx<'_>, failure: AttemptFailure) -> bool {
     let exchange = &*ctx.exchange;
     let default = RetryConfig::default();
-    let retry = ctx.action().map_or(&default, |action| &action.retry);
+    let retry = ctx.route.action().map_or(&default, |action| &action.retry);
     let may_repeat = exchange.may_repeat();
     let fault = match failure {
         AttemptFailure::Status(status) => return may_repeat && retry.statuses.contains(&status),
@@ -138,7 +138,7 @@ pub(crate) fn is_retried(ctx: &ExchangeCx<'_>, failure: AttemptFailure) -> bool 
 /// Whether a response with this status counts as a failure of its endpoint.
 pub(crate) fn is_failure_status(ctx: &ExchangeCx<'_>, status: u16) -> bool {
     let default = RetryConfig::default();
-    let retry = ctx.action().map_or(&default, |action| &action.retry);
+    let retry = ctx.route.action().map_or(&default, |action| &action.retry);
     match retry.failure_statuses {
         FailureStatuses::Gateway => matches!(status, 502..=504),
         // As in NGINX: 403 and 404 say nothing about the endpoint, and the response to the last permitted attempt is

@@ -6,9 +6,8 @@ use eddy_filter::{
 use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::filter::failure::fail;
 use crate::exchange::filter::state::{EndpointWish, FilterReply};
-use crate::exchange::filter::step::{chain_of, step_of};
+use crate::exchange::filter::step::{chain_of, fail, step_of};
 use crate::exchange::state::Exchange;
 use crate::exchange::target;
 use crate::fault::Fault;

@@ -8,8 +8,7 @@ use eddy_io::Buffer;
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::enter::{CallOutcome, enter};
-use crate::exchange::filter::failure::fail;
-use crate::exchange::filter::step::{chain_of, step_of};
+use crate::exchange::filter::step::{chain_of, fail, step_of};
 use crate::exchange::filter::wait::{self, FilterPauseStatus};
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
@@ -83,6 +82,25 @@ pub(crate) fn advance(
                 }
             }
             RunOutput::TooLarge(step) => return Err(refuse_size(ctx, &chain, direction, step)),
+        }
+    }
+}
+
+/// As [`advance`], until there is output to be written or the message cannot go on.
+///
+/// # Errors
+/// The fault that ends the exchange.
+pub(crate) fn stage_passed(
+    ctx: &mut ExchangeCx<'_>,
+    cx: &Context<'_>,
+    direction: Direction,
+) -> Result<FilterProgress, Fault> {
+    loop {
+        let progress = advance(ctx, cx, direction)?;
+        let pump = DirectionIo::of(ctx, direction).pump;
+        // When a filter has removed a piece entirely, the loop goes on to the next one.
+        if progress != FilterProgress::Output || pump.has_output() || pump.is_ending() {
+            return Ok(progress);
         }
     }
 }

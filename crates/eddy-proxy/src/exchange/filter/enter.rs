@@ -88,7 +88,7 @@ pub(crate) fn enter(
         let handle = handle_of(ctx);
         ctx.exchange.filtering.turn += 1;
         let turn = ctx.exchange.filtering.turn;
-        let announced = crossing.host.table().announce(handle, phase.direction(), turn);
+        let announced = crossing.host.table.announce(handle, phase.direction(), turn);
         crossing.take_ended(library, &mut scratch.ended);
         scratch.edits.clear();
         let is_sampled = crossing.is_sampled();

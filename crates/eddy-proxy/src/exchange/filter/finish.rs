@@ -31,7 +31,7 @@ pub(crate) fn log(ctx: &mut ExchangeCx<'_>, duration_us: u64) {
 pub(crate) fn finish(ctx: &mut ExchangeCx<'_>, reason: EndReason) {
     let Some(handle) = ctx.exchange.filtering.handle.take() else { return };
     let worker = ctx.worker;
-    worker.crossing.slots.borrow_mut().close(worker.crossing.host.table(), handle);
+    worker.crossing.slots.borrow_mut().close(&worker.crossing.host.table, handle);
     end_states(worker, &chain_of(ctx), ctx.exchange.filtering.run.states_mut(), reason);
     if !Rc::ptr_eq(&ctx.plan, &worker.plan()) {
         // The old plan, and its filters, may be freed with this exchange.

@@ -9,8 +9,7 @@ use eddy_io::{Reusable, WorkerTime};
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::direction::{FilterProgress, advance};
-use crate::exchange::filter::failure::fail;
-use crate::exchange::filter::step::chain_of;
+use crate::exchange::filter::step::{chain_of, fail};
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::LocalBody;
 use crate::fault::Fault;

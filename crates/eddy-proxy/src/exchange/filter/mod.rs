@@ -5,10 +5,8 @@
 //! [`direction::advance`] carries that out: it enters filters, reads and stages.
 
 mod apply;
-mod begin;
 mod direction;
 mod enter;
-mod failure;
 mod finish;
 mod local;
 mod request;
@@ -17,11 +15,11 @@ mod state;
 mod step;
 mod wait;
 
-pub(crate) use begin::begin;
-pub(crate) use direction::{FilterProgress, stage_whole};
+pub(crate) use direction::{FilterProgress, stage_passed, stage_whole};
 pub(crate) use enter::flush_ended;
 pub(crate) use finish::{finish, log};
 pub(crate) use local::{answer, local, sees_answers};
-pub(crate) use request::{framing as request_framing, has, request, stage_request};
-pub(crate) use response::{begin_response, framing as response_framing, has_response_body, stage_response};
+pub(crate) use request::{framing as request_framing, has, request};
+pub(crate) use response::{begin_response, framing as response_framing, has_response_body};
 pub(crate) use state::Filtering;
+pub(crate) use step::begin;

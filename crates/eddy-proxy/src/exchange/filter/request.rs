@@ -23,32 +23,14 @@ pub(crate) async fn request(ctx: &mut ExchangeCx<'_>) -> phase::ExchangePhase {
     if ctx.route.chain.is_none() {
         return route::act(ctx);
     }
-    let timeouts = ctx.listener.config.timeouts;
-    let mut passage = RequestFiltering {
-        guard: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
-        client: Watch::default(),
-    };
+    let mut passage =
+        RequestFiltering { guard: RateGuard::of(&ctx.listener.config.timeouts), client: Watch::default() };
     match poll_fn(|cx| passage.poll(ctx, cx)).await {
         Ok(FilterProgress::Replied) => answer(ctx),
         Ok(_) => route::act(ctx),
         Err(fault) => {
             ctx.exchange.fault = Some(fault);
             phase::ExchangePhase::Reply
-        }
-    }
-}
-
-/// Stages the part of the request body that has passed the chain.
-///
-/// # Errors
-/// The fault that ends the exchange.
-pub(crate) fn stage_request(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>) -> Result<FilterProgress, Fault> {
-    loop {
-        let progress = advance(ctx, cx, Direction::Request)?;
-        let upload = &ctx.exchange.upload;
-        // When a filter has removed a piece entirely, the loop goes on to the next one.
-        if progress != FilterProgress::Output || upload.has_output() || upload.is_ending() {
-            return Ok(progress);
         }
     }
 }

@@ -1,14 +1,10 @@
 //! The endpoint response's passage through the filter chain.
 
-use std::task::Context;
-
 use eddy_filter::{Direction, IncomingBody, Phase, Travel};
 use eddy_http::{ResponseBody, Version};
 
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::filter::direction::{FilterProgress, advance};
 use crate::exchange::filter::request::{changes_bodies, has};
-use crate::fault::Fault;
 
 /// Phases in which filters may see the response.
 const PHASES: [Phase; 4] = [Phase::ResponseHead, Phase::ResponseBody, Phase::ResponseTrailers, Phase::Log];
@@ -33,21 +29,6 @@ pub(crate) fn begin_response(ctx: &mut ExchangeCx<'_>) -> bool {
         exchange.filtering.endpoint_text.show(endpoint);
     }
     true
-}
-
-/// Moves the response through the chain as far as possible.
-///
-/// # Errors
-/// The fault that ends the exchange.
-pub(crate) fn stage_response(ctx: &mut ExchangeCx<'_>, cx: &Context<'_>) -> Result<FilterProgress, Fault> {
-    loop {
-        let progress = advance(ctx, cx, Direction::Response)?;
-        let answer = &ctx.exchange.answer;
-        // When a filter has removed a piece entirely, the loop goes on to the next one.
-        if progress != FilterProgress::Output || answer.has_output() || answer.is_ending() {
-            return Ok(progress);
-        }
-    }
 }
 
 /// Whether filters still see the body, or have buffered it, once the head is written.

@@ -49,7 +49,7 @@ pub(crate) fn poll(
     let over = Ok(FilterPauseStatus::Over(StepResult::Continue));
     let Some(resumed) = arrived else {
         // A filter that resumes later finds that nothing waits.
-        crossing.host.table().withdraw(handle, direction);
+        crossing.host.table.withdraw(handle, direction);
         if goes_on {
             return over;
         }
@@ -77,7 +77,7 @@ pub(crate) fn poll(
 pub(crate) fn abandon(ctx: &mut ExchangeCx<'_>) {
     for direction in [Direction::Request, Direction::Response] {
         let Some(wait) = ctx.exchange.filtering.run.message_mut(direction).resume() else { continue };
-        ctx.worker.crossing.host.table().withdraw(handle_of(ctx), direction);
+        ctx.worker.crossing.host.table.withdraw(handle_of(ctx), direction);
         series_of(&chain_of(ctx), wait.step).paused.decrement();
     }
 }

@@ -10,7 +10,7 @@ use crate::upstream::EndpointGuard;
 
 /// Enables hedging for the attempt that begins, if the rule configures it and the request may be sent twice.
 pub(crate) fn arm(ctx: &mut ExchangeCx<'_>, now: WorkerTime) {
-    let Some(config) = ctx.action().and_then(|action| action.hedge) else { return };
+    let Some(config) = ctx.route.action().and_then(|action| action.hedge) else { return };
     let exchange = &mut *ctx.exchange;
     let is_bound = exchange.filtering.endpoint.as_ref().is_some_and(|wish| wish.is_strict);
     let may_hedge = exchange.may_repeat()

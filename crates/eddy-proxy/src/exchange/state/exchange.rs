@@ -3,7 +3,8 @@
 use std::rc::Rc;
 use std::time::Instant;
 
-use eddy_http::{HeadScanner, RequestHead, ResponseHead, Version};
+use eddy_config::MirrorHost;
+use eddy_http::{GrpcEnd, GrpcKind, HeadScanner, RequestHead, ResponseHead, Version};
 use eddy_io::{Buffer, BufferPool, Reusable, Reuse};
 use eddy_route::normalise::Normaliser;
 use eddy_upstream::{LimitPlace, ResolvedAddress, Tried};
@@ -12,14 +13,12 @@ use crate::exchange::attempt::Attempt;
 use crate::exchange::due::Due;
 use crate::exchange::filter::Filtering;
 use crate::exchange::hedge::Hedge;
-use crate::exchange::state::grpc::GrpcCall;
 use crate::exchange::state::local::{LocalAnswer, LocalBody};
-use crate::exchange::state::mirroring::Mirroring;
 use crate::exchange::state::site::SiteState;
 use crate::exchange::state::upgrade::Upgrade;
 use crate::fault::Fault;
 use crate::message::Pump;
-use crate::upstream::UploadSlot;
+use crate::upstream::{UploadSlot, WorkerCluster};
 
 /// State of an exchange.
 #[derive(Debug, Default)]
@@ -226,4 +225,67 @@ impl Reusable for Exchange {
             .for_each(Reusable::reset);
         Reuse::Keep
     }
+}
+
+/// gRPC state of an exchange.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct GrpcCall {
+    /// gRPC variant of the request; `None` when it is not a gRPC call.
+    pub(in crate::exchange) kind: Option<GrpcKind>,
+    /// Whether `grpc-timeout` is a deadline of the exchange.
+    pub(in crate::exchange) has_deadline: bool,
+    /// Final status, as far as the response head contains it.
+    pub(in crate::exchange) head_end: GrpcEnd,
+}
+
+impl GrpcCall {
+    /// Whether the request is a gRPC call of any variant.
+    pub(crate) fn is_call(&self) -> bool {
+        self.kind.is_some()
+    }
+}
+
+/// Form in which a response head is at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HeadSource {
+    /// As the endpoint has sent it.
+    Endpoint,
+    /// As filters have left it, or as a local reply that filters see.
+    Filters,
+}
+
+impl HeadSource {
+    /// Returns the bytes of the head.
+    pub(crate) fn bytes(self, exchange: &Exchange) -> &[u8] {
+        match self {
+            Self::Endpoint => exchange.response_input.front(exchange.response_bytes),
+            Self::Filters => &exchange.filtering.response_head,
+        }
+    }
+}
+
+/// State of the mirror copies of a request.
+#[derive(Debug, Default)]
+pub(crate) enum Mirroring {
+    /// No attempt has written its head yet.
+    #[default]
+    Undrawn,
+    /// Copies to send once an attempt has sent the request.
+    Pending(Box<[MirrorCopy]>),
+    /// All copies were sent or dropped, or there are none.
+    Done,
+}
+
+impl Mirroring {
+    /// Whether copies are still to be sent.
+    pub(crate) fn is_pending(&self) -> bool {
+        matches!(self, Self::Pending(_))
+    }
+}
+
+/// One copy.
+#[derive(Debug)]
+pub(crate) struct MirrorCopy {
+    pub(in crate::exchange) cluster: Rc<WorkerCluster>,
+    pub(in crate::exchange) host: MirrorHost,
 }

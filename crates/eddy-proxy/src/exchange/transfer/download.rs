@@ -126,7 +126,7 @@ impl Transfer<'_, '_> {
                     self.stage_body(cx)
                 }
             },
-            ResponseStage::Filter => match filter::stage_response(self.ctx, cx)? {
+            ResponseStage::Filter => match filter::stage_passed(self.ctx, cx, Direction::Response)? {
                 FilterProgress::Head | FilterProgress::Whole | FilterProgress::Output => {
                     self.begin_body(HeadSource::Filters)?;
                     self.stage_body(cx)
@@ -151,7 +151,7 @@ impl Transfer<'_, '_> {
 
     fn stage_body(&mut self, cx: &Context<'_>) -> Result<TransferStep, AttemptEnd> {
         if self.stage == ResponseStage::FilteredBody && !self.ctx.exchange.answer.is_ending() {
-            match filter::stage_response(self.ctx, cx)? {
+            match filter::stage_passed(self.ctx, cx, Direction::Response)? {
                 FilterProgress::Waiting => return Ok(self.wait_for_filter()),
                 FilterProgress::Replied => return Err(self.replied()),
                 FilterProgress::Head
@@ -219,7 +219,7 @@ impl Transfer<'_, '_> {
         let Judged { is_failure, failure } = grpc::judge(ctx);
         let now = ctx.worker.timers.now();
         let guard = &self.attempt.guard;
-        let series = &guard.cluster().series;
+        let series = &guard.cluster.series;
         let waited = self.attempt.begun.elapsed().as_micros();
         series.first_byte.observe(u64::try_from(waited).unwrap_or(u64::MAX));
         count_status(&series.responses, status);

@@ -51,10 +51,7 @@ fn complete(ctx: &mut ExchangeCx<'_>, attempt: Attempt) -> ExchangePhase {
         && exchange.response_input.is_empty();
     let Attempt { guard, upstream, .. } = attempt;
     if let (true, UpstreamChannel::Link(link)) = (is_clean, upstream) {
-        let cluster = guard.cluster();
-        let id = guard.lease().endpoint();
-        let now = ctx.worker.timers.now();
-        cluster.pools().borrow_mut().at(id).put(link, &cluster.config.pool, now);
+        guard.put_back(link, ctx.worker.timers.now());
     }
     exchange.end_attempts(&ctx.worker.buffers);
     ExchangePhase::Finish

@@ -119,7 +119,7 @@ impl Transfer<'_, '_> {
     /// blamed.
     pub(super) fn end_race(&mut self) {
         if self.ctx.exchange.hedge.take().is_some() && self.attempt.trigger == AttemptTrigger::Delay {
-            self.attempt.guard.cluster().series.hedges_won.increment();
+            self.attempt.guard.cluster.series.hedges_won.increment();
         }
     }
 }

@@ -121,9 +121,9 @@ pub(super) struct Waits {
 
 impl<'a, 'd> Transfer<'a, 'd> {
     fn new(ctx: &'a mut ExchangeCx<'d>, attempt: PooledAttempt) -> Self {
-        let timeouts = ctx.listener.config.timeouts;
+        let rate_guard = RateGuard::of(&ctx.listener.config.timeouts);
         let now = ctx.worker.timers.now();
-        let cluster = &attempt.guard.cluster().config;
+        let cluster = &attempt.guard.cluster.config;
         let patience = Patience {
             first_byte: Millis::of(cluster.first_byte_timeout),
             idle: Millis::of(cluster.read_idle_timeout),
@@ -138,8 +138,8 @@ impl<'a, 'd> Transfer<'a, 'd> {
             download: Bulk::default(),
             turn_left: 0,
             interims: 0,
-            client_guard_in: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
-            client_guard_out: RateGuard::new(timeouts.body_rate_min, timeouts.body_grace),
+            client_guard_in: rate_guard,
+            client_guard_out: rate_guard,
             consent_deadline: now + CONSENT,
             client: Watch::default(),
         }

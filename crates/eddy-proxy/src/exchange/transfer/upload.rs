@@ -177,7 +177,7 @@ impl Transfer<'_, '_> {
 
     /// Passes the available part of the request body through the filters.
     fn stage_filtered_upload(&mut self, cx: &Context<'_>) -> Result<FilterProgress, AttemptEnd> {
-        let progress = filter::stage_request(self.ctx, cx)?;
+        let progress = filter::stage_passed(self.ctx, cx, Direction::Request)?;
         if progress == FilterProgress::Replied {
             return Err(self.replied());
         }

@@ -58,6 +58,6 @@ pub(super) fn reach(
 
 /// Whether an endpoint is healthy according to health checks, or has none; `None` when it has left its cluster.
 pub(super) fn is_well(guard: &EndpointGuard) -> Option<bool> {
-    let state = guard.cluster().state().borrow();
+    let state = guard.cluster.state().borrow();
     state.endpoint(guard.lease().endpoint()).map(|endpoint| endpoint.unhealthy().is_none())
 }

@@ -304,7 +304,7 @@ impl Session {
         // Wakes the session's task.
         self.timer.arm_at(WorkerTime::ZERO);
         let Some(fault) = end.fault() else { return };
-        self.guard.cluster().series.failures.increment();
+        self.guard.cluster.series.failures.increment();
         self.guard.failed(self.worker.timers.now());
         if let Some(counter) = self.series().and_then(|series| series.faults.get(fault.index())) {
             counter.increment();
@@ -324,7 +324,7 @@ impl Session {
             bytes_in: self.up.bytes.get(),
             bytes_out: self.down.bytes.get(),
             datagrams: Some(Datagrams { taken: self.up.datagrams.get(), given: self.down.datagrams.get() }),
-            cluster: &self.guard.cluster().config.name,
+            cluster: &self.guard.cluster.config.name,
             endpoint: Some(&self.guard.address),
             attempts: self.attempts,
             reason: end.word(),

@@ -50,7 +50,7 @@ impl Worker {
 
     /// Puts another plan in force.
     pub(crate) fn follow(&self, plan: Rc<WorkerPlan>) {
-        self.services.set_idle_links(idle_links(&plan));
+        self.services.idle_links.replace(idle_links(&plan));
         self.plan.replace(plan);
     }
 
@@ -62,7 +62,7 @@ impl Worker {
     /// Whether another exchange may begin.
     pub(crate) fn admits(&self, plan: &WorkerPlan) -> bool {
         let exchanges_max = share(plan.plan.config.settings.limits.exchanges_max, self.workers);
-        self.exchanges.get() <= exchanges_max && !self.pressure.is_high()
+        self.series.exchanges.value() <= exchanges_max.into() && !self.pressure.is_high()
     }
 }
 
