@@ -1,8 +1,7 @@
 //! Reads of the kernel's clocks.
 
+use eddy_ids::WorkerTime;
 use rustix::time::{ClockId, clock_gettime};
-
-use crate::time::WorkerTime;
 
 /// Reads the clock of a worker.
 ///

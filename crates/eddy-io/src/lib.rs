@@ -14,7 +14,6 @@ mod processor;
 mod proxy_header;
 mod socket;
 mod stream;
-mod time;
 mod timer;
 mod tls;
 mod transport;
@@ -36,7 +35,6 @@ pub use proxy_header::{
 };
 pub use socket::{BACKLOG, PortSharing, descriptors_max, duplicate, listen_tcp, listen_udp, listen_unix};
 pub use stream::{PeerAddress, StreamListener};
-pub use time::{Millis, TICK, WorkerTime};
 pub use timer::{Timer, Timers};
 pub use tls::{HandshakeFault, HandshakeFaultKind, is_alert};
 pub use transport::{Stream, TlsFacts, TlsStream};

@@ -7,9 +7,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::task::{Context, Waker};
 
+use eddy_ids::{Millis, TICK, WorkerTime};
 use slab::Slab;
-
-use crate::time::{Millis, TICK, WorkerTime};
 
 /// Slots of the wheel. Deadlines further away than this many ticks are looked at once per turn.
 const SLOTS: usize = 512;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 use eddy_model::LimitKind;
 use serde::Serialize;
 

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 use eddy_upstream::Rng;
 
 use crate::access::{AccessWriter, PassageRecord, RecordQueue};

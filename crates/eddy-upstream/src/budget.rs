@@ -1,6 +1,6 @@
 //! Retry budget: the retries that a worker may add to a cluster's first attempts.
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 use eddy_model::RetryBudget;
 
 /// Counts requests and retries over the last ten seconds, in slots of one second.

@@ -5,8 +5,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use eddy_ids::Shared;
-use eddy_io::{Millis, WorkerTime};
+use eddy_ids::{Millis, Shared, WorkerTime};
 use eddy_model::ClusterConfig;
 
 use crate::balance::{BalanceTables, Balancer};

@@ -1,6 +1,6 @@
 //! Passive ejection: an endpoint that fails several times in a row is excluded for a while, then tried again.
 
-use eddy_io::{Millis, WorkerTime};
+use eddy_ids::{Millis, WorkerTime};
 use eddy_model::EjectionConfig;
 
 /// Ejection state of an endpoint: whether it is ejected, until when, and how often it was.

@@ -8,8 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
-use eddy_ids::Shared;
-use eddy_io::WorkerTime;
+use eddy_ids::{Shared, WorkerTime};
 use eddy_model::{EjectionConfig, EndpointOptions};
 
 use crate::eject::Ejection;

@@ -20,7 +20,6 @@ mod rng;
 pub use budget::RetryBudgetWindow;
 pub use cluster::{ClusterState, Lease};
 pub use connect::{connect, http_version, shake_hands};
-pub use eddy_io::WorkerTime;
 pub use endpoint::{
     EndpointId, EndpointState, EndpointStats, ResolvedAddress, ResolvedEndpoint, TRIED_MAX, Tried,
 };

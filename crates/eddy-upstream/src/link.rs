@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use eddy_io::{Stream, WorkerTime};
+use eddy_ids::WorkerTime;
+use eddy_io::Stream;
 use tokio::sync::Notify;
 
 use crate::limits::LimitPlace;

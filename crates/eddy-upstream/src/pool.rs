@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::task::{Context, Wake, Waker};
 
-use eddy_io::{Millis, WorkerTime};
+use eddy_ids::{Millis, WorkerTime};
 use eddy_model::PoolConfig;
 use tokio::sync::Notify;
 

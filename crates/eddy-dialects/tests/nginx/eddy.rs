@@ -1,5 +1,6 @@
 //! The eddy side of the comparison: loads a configuration and returns the results of requests.
 
+use eddy_ids::WorkerTime;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use eddy_route::RouteScratch;
 use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteExplanation, SiteRequest, Sites};
 use eddy_spec::Leniency;
 use eddy_spec::problem::{Problem, SourceText};
-use eddy_upstream::{ClusterState, EndpointSet, ResolvedAddress, ResolvedEndpoint, Rng, Tried, WorkerTime};
+use eddy_upstream::{ClusterState, EndpointSet, ResolvedAddress, ResolvedEndpoint, Rng, Tried};
 
 use crate::site::site_request;
 

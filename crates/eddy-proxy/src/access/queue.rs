@@ -1,10 +1,11 @@
 //! Queue of a worker's entries for the access log service: batched and bounded.
 
+use eddy_ids::WorkerTime;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use eddy_io::{Pool, Reusable, Reuse, WorkerTime};
+use eddy_io::{Pool, Reusable, Reuse};
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
@@ -141,7 +142,7 @@ const BATCH_BYTES_KEPT_MAX: usize = 1024 * 1024;
 
 #[cfg(test)]
 mod tests {
-    use eddy_io::Millis;
+    use eddy_ids::Millis;
 
     use super::*;
 

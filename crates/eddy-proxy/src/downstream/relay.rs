@@ -4,9 +4,9 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
+use eddy_ids::{Millis, WorkerTime};
 use eddy_io::{
-    BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Millis, PipePool, Splice, SpliceFault, Spliced, Stream,
-    Timer, WorkerTime,
+    BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, PipePool, Splice, SpliceFault, Spliced, Stream, Timer,
 };
 
 use crate::message::DuplexStream;

@@ -6,7 +6,8 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::Poll;
 
-use eddy_io::{BACKLOG, Millis, StreamListener};
+use eddy_ids::Millis;
+use eddy_io::{BACKLOG, StreamListener};
 
 use crate::runtime::is_shortage;
 use crate::session::{self, ConnectionSlot, ListenerHandle, has_room};

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
-use eddy_io::{Millis, monotonic_time};
+use eddy_ids::Millis;
+use eddy_io::monotonic_time;
 use eddy_upstream::health::UnhealthySet;
 use eddy_upstream::{EndpointSet, Rng};
 use tokio::runtime::{Builder, LocalOptions};

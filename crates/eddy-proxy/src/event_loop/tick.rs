@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use eddy_io::{Millis, ProcessorWait, TICK, WorkerTime, monotonic_time};
+use eddy_ids::{Millis, TICK, WorkerTime};
+use eddy_io::{ProcessorWait, monotonic_time};
 use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 

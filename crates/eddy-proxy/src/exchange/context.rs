@@ -1,9 +1,8 @@
 //! Context that every phase of an exchange works on.
 
+use eddy_ids::Millis;
 use std::rc::Rc;
 use std::time::Duration;
-
-use eddy_io::Millis;
 
 use crate::downstream::Downstream;
 use crate::exchange::phase::ExchangePhase;

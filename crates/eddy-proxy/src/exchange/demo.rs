@@ -5,7 +5,7 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use eddy_http::{Fields, Method};
-use eddy_io::Millis;
+use eddy_ids::Millis;
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::flush::flush;

@@ -1,6 +1,6 @@
 //! The next deadline of an exchange and the fault that it causes.
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 
 use crate::fault::Fault;
 

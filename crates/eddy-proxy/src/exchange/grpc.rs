@@ -2,7 +2,8 @@
 //! retries.
 
 use eddy_http::{FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
-use eddy_io::{Millis, TICK, monotonic_time};
+use eddy_ids::{Millis, TICK};
+use eddy_io::monotonic_time;
 
 use crate::exchange::attempt::{AttemptFailure, is_failure_status};
 use crate::exchange::context::ExchangeCx;

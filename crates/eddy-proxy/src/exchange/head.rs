@@ -5,7 +5,8 @@ use std::task::Poll;
 use std::time::Instant;
 
 use eddy_http::{H2Head, HeadFault, HeadLimits, RequestHead, Version};
-use eddy_io::{Fill, Millis};
+use eddy_ids::Millis;
+use eddy_io::Fill;
 
 use crate::downstream::Wire;
 use crate::exchange::context::ExchangeCx;

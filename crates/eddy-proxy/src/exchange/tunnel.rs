@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 
-use eddy_io::{Millis, WorkerTime};
+use eddy_ids::{Millis, WorkerTime};
 
 use crate::downstream::{DuplexRelay, RelayDeadlines, RelayEnd};
 use crate::exchange::attempt::{Attempt, PooledAttempt};

@@ -3,7 +3,8 @@
 use std::task::{Context, Poll};
 
 use eddy_http::Version;
-use eddy_io::{BufferPool, Millis, WorkerTime};
+use eddy_ids::{Millis, WorkerTime};
+use eddy_io::BufferPool;
 
 use crate::downstream::Downstream;
 use crate::exchange::due::Due;

@@ -1,10 +1,11 @@
 //! Stream below an HTTP/2 connection, as the connection's task uses it.
 
+use eddy_ids::WorkerTime;
 use std::io;
 use std::task::{Context, Poll, ready};
 
 use eddy_http::Http2Fault;
-use eddy_io::{BUFFER_BYTES_LARGE, Buffer, BufferPool, Fill, Stream, WorkerTime};
+use eddy_io::{BUFFER_BYTES_LARGE, Buffer, BufferPool, Fill, Stream};
 
 use crate::h2::shared::H2Connection;
 

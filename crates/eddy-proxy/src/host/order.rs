@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use eddy_filter::{CallBond, CallLimits, FilterOutboundRequest, Handle, HostError};
 use eddy_http::{FieldEdits, Method};
-use eddy_io::Millis;
+use eddy_ids::Millis;
 use tokio::sync::Notify;
 
 /// Maximum number of filter requests in progress in the whole gateway.

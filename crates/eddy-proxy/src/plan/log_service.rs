@@ -1,8 +1,7 @@
 //! Settings of the access log service under a plan.
 
 use eddy_config::LogServiceConfig;
-use eddy_ids::ClusterId;
-use eddy_io::Millis;
+use eddy_ids::{ClusterId, Millis};
 use eddy_protobuf::FieldWriter;
 
 /// gRPC method of the service.

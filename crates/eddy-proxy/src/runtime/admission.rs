@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
 
-use eddy_io::{Millis, TICK};
+use eddy_ids::{Millis, TICK};
 use tokio::sync::Notify;
 
 /// Requests that wait unread for their worker.

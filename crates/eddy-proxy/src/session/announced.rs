@@ -4,9 +4,9 @@ use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::task::{Poll, ready};
 
+use eddy_ids::Millis;
 use eddy_io::{
-    Millis, PROXY_HEADER_BYTES_MAX, PeerAddress, ProxyHeader, ProxyHeaderFault, Stream, Timer,
-    read_proxy_header,
+    PROXY_HEADER_BYTES_MAX, PeerAddress, ProxyHeader, ProxyHeaderFault, Stream, Timer, read_proxy_header,
 };
 
 /// Reason to close a connection that must begin with a PROXY header.

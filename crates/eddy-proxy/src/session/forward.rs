@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use eddy_config::{ListenAddress, ProxyVersion};
-use eddy_ids::Shared;
+use eddy_ids::{Millis, Shared};
 use eddy_io::{
-    BUFFER_BYTES_LARGE, Buffer, Fill, Millis, PeerAddress, ProxyHeaderVersion, write_proxy_header,
+    BUFFER_BYTES_LARGE, Buffer, Fill, PeerAddress, ProxyHeaderVersion, write_proxy_header,
     write_proxy_header_local,
 };
 use eddy_model::LimitKind;

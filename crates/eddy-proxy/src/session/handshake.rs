@@ -3,7 +3,8 @@
 use std::future::poll_fn;
 use std::task::Poll;
 
-use eddy_io::{Millis, Stream};
+use eddy_ids::Millis;
+use eddy_io::Stream;
 use eddy_tls::{CHALLENGE_PROTOCOL, ClientCertificate};
 
 use crate::downstream::{Downstream, SecureClient, Wire};

@@ -3,7 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use eddy_io::{Millis, PeerAddress, Stream, TlsStream};
+use eddy_ids::Millis;
+use eddy_io::{PeerAddress, Stream, TlsStream};
 
 use crate::downstream::{Downstream, DownstreamClient, Wake, Wire};
 use crate::exchange::{ConnectionDisposition, run_exchange};

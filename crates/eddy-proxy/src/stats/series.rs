@@ -2,12 +2,12 @@
 //!
 //! Aligned to cache lines, so that two workers never write to the same one.
 
+use eddy_ids::{BySlot, FilterId, Millis, WorkerTime};
 use std::sync::Arc;
 
 use eddy_filter::Phase;
 use eddy_http::{ABUSE_LABELS, GRPC_END_LABELS, GrpcEnd, Http2Fault};
-use eddy_ids::{BySlot, FilterId};
-use eddy_io::{HandshakeFault, HandshakeFaultKind, Millis, WorkerTime};
+use eddy_io::{HandshakeFault, HandshakeFaultKind};
 use eddy_upstream::InUse;
 
 use crate::fault::{FAULT_LABELS, Fault};

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 use eddy_upstream::eject::EjectionChange;
 use eddy_upstream::{Lease, LimitPlace, Link, LinkPlace, LinkQueue, ResolvedAddress};
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use eddy_io::{Millis, WorkerTime};
+use eddy_ids::{Millis, WorkerTime};
 use eddy_model::PoolConfig;
 use eddy_upstream::EndpointId;
 

@@ -6,7 +6,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use eddy_http::Http2Fault;
-use eddy_io::{Buffer, Fill, Millis, Stream, Timer, WorkerTime, is_alert};
+use eddy_ids::{Millis, WorkerTime};
+use eddy_io::{Buffer, Fill, Stream, Timer, is_alert};
 use eddy_model::ClusterConfig;
 
 use crate::h2::H2Transport;

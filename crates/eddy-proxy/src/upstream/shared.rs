@@ -5,7 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 
 use eddy_http::{Http2, Loss};
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 
 use crate::fault::Fault;
 use crate::h2::{H2Connection, H2Stream};

@@ -1,6 +1,6 @@
 //! Balancer of one cluster on one worker, for every balancing kind.
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 use eddy_model::{Balance, UNLIMITED_OVERPROVISIONING};
 
 use super::eligible::{Ejected, Eligible};

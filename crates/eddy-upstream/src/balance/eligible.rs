@@ -1,6 +1,6 @@
 //! Groups of endpoints among which one is selected.
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 
 use crate::endpoint::{EndpointState, Tried};
 

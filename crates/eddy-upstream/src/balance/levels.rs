@@ -1,6 +1,6 @@
 //! Order in which groups of endpoints are used: by priority tier, and within a tier eddy's own zone first.
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 
 use super::xxhash::xxh64;
 use crate::endpoint::EndpointState;

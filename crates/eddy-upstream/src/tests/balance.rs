@@ -1,6 +1,6 @@
 //! Endpoint selection: which endpoint is picked, how often and by which group.
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 use eddy_model::{Balance, EjectionConfig};
 use proptest::prelude::*;
 

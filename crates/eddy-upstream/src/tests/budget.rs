@@ -1,6 +1,6 @@
 //! Retry budget: number of allowed retries, and the end of the window.
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 use eddy_model::RetryBudget;
 use proptest::prelude::*;
 

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use eddy_ids::Shared;
-use eddy_io::{Millis, WorkerTime};
+use eddy_ids::{Millis, Shared, WorkerTime};
 use eddy_model::{Balance, ClusterConfig, EjectionConfig};
 use proptest::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eddy_io::{Millis, WorkerTime};
+use eddy_ids::{Millis, WorkerTime};
 use eddy_model::EjectionConfig;
 use proptest::prelude::*;
 

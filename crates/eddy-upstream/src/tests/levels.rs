@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_ids::Shared;
-use eddy_io::{Millis, WorkerTime};
+use eddy_ids::{Millis, Shared, WorkerTime};
 use eddy_model::{Balance, ClusterConfig, EndpointOptions, HealthConfig, UNLIMITED_OVERPROVISIONING};
 
 use crate::balance::{BalanceTables, Balancer};

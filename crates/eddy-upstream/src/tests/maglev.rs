@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 use eddy_model::{Balance, MAGLEV_PLACES};
 use proptest::prelude::*;
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use eddy_io::{Stream, WorkerTime};
+use eddy_ids::WorkerTime;
+use eddy_io::Stream;
 use eddy_model::PoolConfig;
 use tokio::net::UnixStream;
 use tokio::sync::Notify;

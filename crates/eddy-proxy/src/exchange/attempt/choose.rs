@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 use eddy_model::LimitKind;
 
 use crate::exchange::attempt::begin::begin;

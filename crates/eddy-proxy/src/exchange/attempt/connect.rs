@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 
 use crate::exchange::attempt::begin::begin;
 use crate::exchange::attempt::failover;

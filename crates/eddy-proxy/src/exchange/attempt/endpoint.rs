@@ -1,6 +1,6 @@
 //! Selection of an endpoint for an attempt, and the attempt's deadline.
 
-use eddy_io::{Millis, WorkerTime};
+use eddy_ids::{Millis, WorkerTime};
 use eddy_model::Balance;
 use eddy_upstream::Lease;
 

@@ -1,7 +1,7 @@
 //! The step after an attempt that brought no response for the client: a retry, another cluster, or a local reply.
 
 use eddy_config::{FailureStatuses, RetryConfig};
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 use eddy_model::LimitKind;
 
 use crate::exchange::attempt::failover;

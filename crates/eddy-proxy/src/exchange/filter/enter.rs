@@ -6,7 +6,7 @@ use eddy_filter::{
     EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterPause, Handle, LibraryCall, Phase, PhaseCall,
     RequestView, ResponseView, StepResult, Verdict,
 };
-use eddy_io::Millis;
+use eddy_ids::Millis;
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps};

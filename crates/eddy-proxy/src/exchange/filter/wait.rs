@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::task::Context;
 
 use eddy_filter::{Direction, EditLog, FilterPause, StepResult};
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps, Failed};

@@ -1,6 +1,6 @@
 //! Start of a hedged attempt: when, and at which endpoint.
 
-use eddy_io::WorkerTime;
+use eddy_ids::WorkerTime;
 use eddy_model::LimitKind;
 
 use crate::exchange::attempt::{AttemptTrigger, ChosenEndpoint, attempt_deadline, lease, take_retry};

@@ -7,7 +7,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use eddy_config::HedgeConfig;
-use eddy_io::{Buffer, BufferPool, Fill, Millis, WorkerTime, is_alert};
+use eddy_ids::{Millis, WorkerTime};
+use eddy_io::{Buffer, BufferPool, Fill, is_alert};
 use tokio::time::timeout;
 
 use crate::exchange::attempt::{AttemptTrigger, ChosenEndpoint, PooledAttempt};

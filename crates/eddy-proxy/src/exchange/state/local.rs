@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_io::Millis;
+use eddy_ids::Millis;
 
 /// Local reply.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use eddy_http::Version;
-use eddy_io::{Millis, WorkerTime};
+use eddy_ids::{Millis, WorkerTime};
 
 use crate::downstream::RateGuard;
 use crate::exchange::attempt::{AttemptEnd, PooledAttempt};

@@ -8,7 +8,8 @@ use std::rc::Rc;
 use std::task::Poll;
 
 use eddy_config::SessionEnds;
-use eddy_io::{DatagramLink, DatagramListener, Flow, Millis, PeerAddress, Timer, WorkerTime};
+use eddy_ids::{Millis, WorkerTime};
+use eddy_io::{DatagramLink, DatagramListener, Flow, PeerAddress, Timer};
 use eddy_upstream::LinkPlace;
 
 use crate::access::{Datagrams, PassageRecord, PassageStart};

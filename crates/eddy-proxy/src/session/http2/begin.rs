@@ -4,7 +4,8 @@ use std::future::poll_fn;
 use std::task::Poll;
 
 use eddy_http::{Spoken, spoken};
-use eddy_io::{Fill, Millis};
+use eddy_ids::Millis;
+use eddy_io::Fill;
 
 use crate::downstream::Downstream;
 use crate::worker::Worker;

@@ -1,5 +1,6 @@
 //! Task of a client's HTTP/2 connection.
 
+use eddy_ids::{Millis, WorkerTime};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use eddy_http::{ErrorCode, Http2, Http2Fault, Http2Limits};
-use eddy_io::{Fill, Millis, Timer, WorkerTime};
+use eddy_io::{Fill, Timer};
 
 use crate::downstream::{Downstream, DownstreamClient, Wire};
 use crate::exchange::{ConnectionDisposition, run_exchange};

@@ -1,4 +1,4 @@
-//! Points and spans of a worker's time, in whole milliseconds.
+//! Points and spans of time, in whole milliseconds.
 //!
 //! All arithmetic saturates: a point too far away to be represented is never reached, and no time has passed since a
 //! point in the future.
@@ -9,7 +9,8 @@ use std::time::Duration;
 /// Interval at which a worker advances its timers; deadlines fire up to one tick late.
 pub const TICK: Millis = Millis::new(20);
 
-/// A point on the clock of a worker: a reading of the machine's monotonic clock in milliseconds.
+/// A point on the clock of a worker, or of whatever else passes the time to code that reads no clock itself: a reading
+/// of the machine's monotonic clock in milliseconds.
 ///
 /// Eight bytes, unlike [`std::time::Instant`], and not comparable with wall-clock times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
