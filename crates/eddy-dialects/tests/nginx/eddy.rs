@@ -1,12 +1,12 @@
 //! The eddy side of the comparison: loads a configuration and returns the results of requests.
 
-use eddy_ids::WorkerTime;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use eddy_config::{ActionKind, GatewayConfig};
 use eddy_dialects::{check, check_with};
 use eddy_http::{HeadLimits, RequestHead};
+use eddy_ids::WorkerTime;
 use eddy_model::{Balance, EndpointAddress};
 use eddy_route::RouteScratch;
 use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteExplanation, SiteRequest, Sites};

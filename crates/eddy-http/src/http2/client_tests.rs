@@ -1,5 +1,7 @@
 //! Tests of the client side of HTTP/2, frame by frame.
 
+use eddy_ids::WorkerTime;
+
 use super::frame;
 use super::hpack::Decoder;
 use super::test_frames::{
@@ -32,7 +34,8 @@ fn head(stream: u32, flags: u8, fields: &[(&str, &str)]) -> Vec<u8> {
 
 impl Http2TestServer {
     fn new(limits: Http2Limits) -> Self {
-        let mut server = Self { client: Http2::client("http", limits, 0), decoder: Decoder::new() };
+        let mut server =
+            Self { client: Http2::client("http", limits, WorkerTime::ZERO), decoder: Decoder::new() };
         assert!(server.client.output().starts_with(PREFACE));
         server.client.written(PREFACE.len());
         assert!(!server.client.is_settled());
@@ -43,7 +46,7 @@ impl Http2TestServer {
     }
 
     fn says(&mut self, bytes: &[u8]) -> Result<(), Http2Fault> {
-        let taken = self.client.receive(bytes, 0)?;
+        let taken = self.client.receive(bytes, WorkerTime::ZERO)?;
         assert_eq!(taken, bytes.len(), "whole frames are taken");
         Ok(())
     }
@@ -82,7 +85,7 @@ fn server() -> Http2TestServer {
 
 #[test]
 fn a_request_goes_as_frames_and_its_answer_comes_as_text() {
-    let mut client = Http2::client("https", Http2Limits::default(), 0);
+    let mut client = Http2::client("https", Http2Limits::default(), WorkerTime::ZERO);
     let own = client.output()[PREFACE.len()..].to_vec();
     let settings = [0, 2, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0, 6, 0, 1, 0, 0];
     assert!(own.starts_with(&frame(frame::SETTINGS, 0, 0, &settings)), "no pushes are taken: {own:?}");
@@ -191,13 +194,13 @@ fn what_no_server_may_say_ends_the_connection() {
     for (index, case) in cases.iter().enumerate() {
         let mut server = server();
         server.asks(GET, true);
-        server.client.receive(case, 0).unwrap_err();
+        server.client.receive(case, WorkerTime::ZERO).unwrap_err();
         assert!(server.hears().last().unwrap().starts_with("goaway 0 "), "{index}");
         assert!(server.client.is_over() && !server.client.may_open(), "{index}");
         assert_eq!(server.client.loss(1), Loss::Broken, "{index}");
     }
-    let mut strange = Http2::client("http", Http2Limits::default(), 0);
-    strange.receive(b"HTTP/1.1 400 Bad Request\r\n\r\n", 0).unwrap_err();
+    let mut strange = Http2::client("http", Http2Limits::default(), WorkerTime::ZERO);
+    strange.receive(b"HTTP/1.1 400 Bad Request\r\n\r\n", WorkerTime::ZERO).unwrap_err();
     assert!(!strange.is_settled());
 }
 
@@ -348,7 +351,7 @@ fn a_hostile_server_runs_out_of_budget() {
             server.says(&head(1, OPEN, &[(":status", "200")])).unwrap();
         }
         let (count, fault) = until_fault(|_| {
-            let received = server.client.receive(&flood, 0)?;
+            let received = server.client.receive(&flood, WorkerTime::ZERO)?;
             server.reads(1).ok();
             Ok(received)
         });
@@ -457,7 +460,8 @@ fn no_bytes_make_it_panic() {
             push_frame(&mut bytes, kind, flags, stream, &payload);
         }
         damage(&mut bytes, &mut random);
-        let mut client = Http2::client("http", Http2Limits { streams_max: 3, ..Http2Limits::default() }, 0);
+        let mut client =
+            Http2::client("http", Http2Limits { streams_max: 3, ..Http2Limits::default() }, WorkerTime::ZERO);
         client.written(PREFACE.len());
         for text in [GET, POST, GET] {
             client.open(text, random(2) == 0).unwrap();
@@ -465,7 +469,7 @@ fn no_bytes_make_it_panic() {
         let (mut start, mut end) = (0, 0);
         while end < bytes.len() {
             end = (end + usize::try_from(random(60)).unwrap() + 1).min(bytes.len());
-            match client.receive(&bytes[start..end], 0) {
+            match client.receive(&bytes[start..end], WorkerTime::ZERO) {
                 Ok(taken) => start += taken,
                 Err(_) => {
                     faults += 1;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use eddy_ids::WorkerTime;
+
 use super::code::{ErrorCode, Http2Fault};
 use super::fields::FieldList;
 use super::frame::{self, STREAM_MAX, write_frame};
@@ -61,7 +63,7 @@ pub struct Http2 {
     pub(super) unreleased: i64,
     pub(super) growth: WindowGrowth,
     /// Time of the last received bytes, in milliseconds of the caller's clock.
-    pub(super) now_ms: u64,
+    pub(super) now: WorkerTime,
     pub(super) out: Vec<u8>,
     /// Bytes of the output that were written.
     out_start: usize,
@@ -129,15 +131,15 @@ pub(super) enum Leaving {
 
 impl Http2 {
     /// Creates the server side of a new connection; the output contains the SETTINGS frame.
-    pub fn new(limits: Http2Limits, now_ms: u64) -> Self {
-        Self::with(Http2Role::Server, Http2ReadStage::Preface, Vec::new(), limits, now_ms)
+    pub fn new(limits: Http2Limits, now: WorkerTime) -> Self {
+        Self::with(Http2Role::Server, Http2ReadStage::Preface, Vec::new(), limits, now)
     }
 
     /// Creates the client side of a new connection for requests with this scheme; the output contains the preface and
     /// the SETTINGS frame. `streams_max` of the limits is the maximum of concurrent requests, if the server allows as
     /// many.
-    pub fn client(scheme: &'static str, limits: Http2Limits, now_ms: u64) -> Self {
-        Self::with(Http2Role::Client { scheme }, Http2ReadStage::Settings, PREFACE.to_vec(), limits, now_ms)
+    pub fn client(scheme: &'static str, limits: Http2Limits, now: WorkerTime) -> Self {
+        Self::with(Http2Role::Client { scheme }, Http2ReadStage::Settings, PREFACE.to_vec(), limits, now)
     }
 
     fn with(
@@ -145,7 +147,7 @@ impl Http2 {
         stage: Http2ReadStage,
         mut out: Vec<u8>,
         limits: Http2Limits,
-        now_ms: u64,
+        now: WorkerTime,
     ) -> Self {
         write_own(&mut out, &limits, role);
         Self {
@@ -165,13 +167,13 @@ impl Http2 {
             recv_window: limits.connection_window.max(WINDOW).into(),
             unreleased: 0,
             growth: WindowGrowth::default(),
-            now_ms,
+            now,
             out,
             out_start: 0,
             has_sent_block: false,
             sent_block: Vec::new(),
             sent_name: Vec::new(),
-            meter: AbuseMeter::new(limits.budget, now_ms),
+            meter: AbuseMeter::new(limits.budget, now),
             leaving: Leaving::No,
             opened: VecDeque::new(),
             woken: VecDeque::new(),

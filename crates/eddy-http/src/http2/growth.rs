@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use eddy_ids::{Millis, WorkerTime};
+
 use super::frame::{self, write_frame};
 use super::limits::Http2Limits;
 use super::stream::Http2StreamState;
@@ -22,10 +24,10 @@ pub(super) const ROUND: [u8; 8] = *b"eddy.bdp";
 /// The bandwidth-delay product estimator of gRPC, judged per stream.
 #[derive(Debug, Default)]
 pub(super) struct WindowGrowth {
-    /// Start of the present round, in milliseconds of the caller's clock.
-    began_ms: Option<u64>,
+    /// Start of the present round.
+    began: Option<WorkerTime>,
     /// Time before which no other round begins.
-    next_ms: u64,
+    next: WorkerTime,
     /// Bytes that the windows of the present streams have grown by.
     pub(super) grown: u32,
 }
@@ -33,28 +35,28 @@ pub(super) struct WindowGrowth {
 impl WindowGrowth {
     /// Whether a round is going on.
     pub(super) fn is_measuring(&self) -> bool {
-        self.began_ms.is_some()
+        self.began.is_some()
     }
 
     /// Whether a round may begin now.
     ///
     /// # Cost
     /// One comparison where windows are fixed.
-    pub(super) fn may_begin(&self, limits: &Http2Limits, now_ms: u64) -> bool {
+    pub(super) fn may_begin(&self, limits: &Http2Limits, now: WorkerTime) -> bool {
         limits.stream_window < limits.stream_window_max
-            && self.began_ms.is_none()
+            && self.began.is_none()
             && self.grown < limits.growth_max
-            && now_ms >= self.next_ms
+            && now >= self.next
     }
 
     /// Begins a round.
     pub(super) fn begin(
         &mut self,
         streams: &mut BTreeMap<u32, Http2StreamState>,
-        now_ms: u64,
+        now: WorkerTime,
         out: &mut Vec<u8>,
     ) {
-        self.began_ms = Some(now_ms);
+        self.began = Some(now);
         streams.values_mut().for_each(Http2StreamState::begin_round);
         write_frame(out, frame::PING, 0, 0, &ROUND);
     }
@@ -64,17 +66,17 @@ impl WindowGrowth {
         &mut self,
         streams: &mut BTreeMap<u32, Http2StreamState>,
         limits: &Http2Limits,
-        now_ms: u64,
+        now: WorkerTime,
         out: &mut Vec<u8>,
     ) -> u32 {
-        let Some(began_ms) = self.began_ms.take() else { return 0 };
-        let duration_ms = now_ms.saturating_sub(began_ms);
-        if duration_ms < ROUND_MS_MIN {
-            self.next_ms = now_ms.saturating_add(SHORT_PATH_PAUSE_MS);
+        let Some(began) = self.began.take() else { return 0 };
+        let duration = now - began;
+        if duration < ROUND_MIN {
+            self.next = now + SHORT_PATH_PAUSE;
         }
         let before = self.grown;
         for (id, stream) in streams {
-            if stream.end_round(duration_ms) {
+            if stream.end_round(duration) {
                 let left = limits.growth_max.saturating_sub(self.grown);
                 let room = limits.stream_window_max.saturating_sub(stream.window);
                 let more = stream.window.saturating_mul(GROWTH - 1).min(room).min(left);
@@ -105,14 +107,14 @@ impl Http2StreamState {
     }
 
     /// Ends a round of this duration; returns whether the window limited the stream, and is to grow.
-    fn end_round(&mut self, duration_ms: u64) -> bool {
+    fn end_round(&mut self, duration: Millis) -> bool {
         let is_open = !self.is_recv_ended && self.reset.is_none();
         let is_limit = self.round_read >= self.window / LIMITING_PART;
-        let rate = u64::from(self.round_received) / duration_ms.max(1);
+        let rate = u64::from(self.round_received) / duration.get().max(1);
         let is_faster = rate > self.rate_max + self.rate_max / RATE_GAIN_MIN;
         self.rate_max = self.rate_max.max(rate);
         self.begin_round();
-        is_open && is_limit && is_faster && duration_ms >= ROUND_MS_MIN
+        is_open && is_limit && is_faster && duration >= ROUND_MIN
     }
 }
 
@@ -123,10 +125,10 @@ const BEGINNING_PART: u32 = 4;
 const LIMITING_PART: u32 = 3;
 /// Factor by which a window grows. Two round trips pass until its effect is measured.
 const GROWTH: u32 = 4;
-/// Shortest round after which a window grows, in milliseconds: on shorter paths 64 KiB carry 250 Mbit/s and more, and
+/// Shortest round after which a window grows: on shorter paths 64 KiB carry 250 Mbit/s and more, and
 /// larger windows would mostly hold what slow clients have not read.
-const ROUND_MS_MIN: u64 = 2;
-/// Pause after a round that was shorter, in milliseconds.
-const SHORT_PATH_PAUSE_MS: u64 = 100;
+const ROUND_MIN: Millis = Millis::new(2);
+/// Pause after a round that was shorter.
+const SHORT_PATH_PAUSE: Millis = Millis::new(100);
 /// A round is faster when its rate is higher by one part in so many.
 const RATE_GAIN_MIN: u64 = 8;

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use eddy_ids::{Millis, WorkerTime};
+
 use super::frame::{self, FRAME_HEAD_BYTES, FrameHead};
 use super::test_frames::{OPEN, PREFACE, block, frame, until_fault};
 use super::{Abuse, BodyReadResult, ErrorCode, Http2, Http2Fault, Http2Limits};
@@ -14,15 +16,15 @@ const CONNECTION_WINDOW: u32 = 100 * WINDOW;
 /// A client, and a server without end of data behind a path of limited rate.
 struct SimulatedPath {
     client: Http2,
-    now_ms: u64,
-    delay_ms: u64,
+    now: WorkerTime,
+    delay: Millis,
     /// Bytes that the path carries in a millisecond.
     rate: usize,
     /// Bytes that it can still carry now.
     room: usize,
     /// Frames under way to the client, and bytes to the server, with their arrivals.
-    to_client: VecDeque<(u64, Vec<u8>)>,
-    to_server: VecDeque<(u64, Vec<u8>)>,
+    to_client: VecDeque<(WorkerTime, Vec<u8>)>,
+    to_server: VecDeque<(WorkerTime, Vec<u8>)>,
     /// Frames that wait for the path.
     queue: VecDeque<Vec<u8>>,
     /// Credit of the connection, and of each stream.
@@ -36,13 +38,13 @@ struct SimulatedPath {
 
 impl SimulatedPath {
     fn new(limits: Http2Limits, delay_ms: u64, rate: usize) -> Self {
-        let mut client = Http2::client("http", limits, 0);
+        let mut client = Http2::client("http", limits, WorkerTime::ZERO);
         client.written(PREFACE.len());
-        client.receive(&frame(frame::SETTINGS, 0, 0, &[]), 0).unwrap();
+        client.receive(&frame(frame::SETTINGS, 0, 0, &[]), WorkerTime::ZERO).unwrap();
         Self {
             client,
-            now_ms: 0,
-            delay_ms,
+            now: WorkerTime::ZERO,
+            delay: Millis::new(delay_ms),
             rate,
             room: 0,
             to_client: VecDeque::new(),
@@ -62,11 +64,11 @@ impl SimulatedPath {
 
     /// One millisecond, in which the client reads up to `read_max` bytes of each stream.
     fn step(&mut self, read_max: usize) {
-        self.now_ms += 1;
+        self.now += Millis::new(1);
         let out = self.client.output().to_vec();
         self.client.written(out.len());
-        self.to_server.push_back((self.now_ms + self.delay_ms, out));
-        while let Some((_, bytes)) = self.to_server.pop_front_if(|(at, _)| *at <= self.now_ms) {
+        self.to_server.push_back((self.now + self.delay, out));
+        while let Some((_, bytes)) = self.to_server.pop_front_if(|(at, _)| *at <= self.now) {
             self.serve(&bytes);
         }
         for (id, credit) in &mut self.streams {
@@ -86,10 +88,10 @@ impl SimulatedPath {
         self.room = if self.queue.is_empty() { 0 } else { self.room + self.rate };
         while let Some(bytes) = self.queue.pop_front_if(|bytes| bytes.len() <= self.room) {
             self.room -= bytes.len();
-            self.to_client.push_back((self.now_ms + self.delay_ms, bytes));
+            self.to_client.push_back((self.now + self.delay, bytes));
         }
-        while let Some((_, bytes)) = self.to_client.pop_front_if(|(at, _)| *at <= self.now_ms) {
-            assert_eq!(self.client.receive(&bytes, self.now_ms).unwrap(), bytes.len());
+        while let Some((_, bytes)) = self.to_client.pop_front_if(|(at, _)| *at <= self.now) {
+            assert_eq!(self.client.receive(&bytes, self.now).unwrap(), bytes.len());
         }
         let mut room = vec![0; read_max];
         for id in self.streams.keys() {
@@ -245,7 +247,7 @@ fn only_the_acknowledgement_of_the_round_is_free_of_charge() {
             path.step(1 << 18);
         }
         let acknowledgement = frame(frame::PING, frame::FLAG_ACK, 0, payload);
-        until_fault(|_| path.client.receive(&acknowledgement, path.now_ms))
+        until_fault(|_| path.client.receive(&acknowledgement, path.now))
     };
     let (count, fault) = accepted(b"eddy.bye");
     assert_eq!(fault, Http2Fault::Abuse(Abuse::Pings));

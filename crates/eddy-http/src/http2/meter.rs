@@ -1,5 +1,7 @@
 //! Abuse budget of an HTTP/2 peer: frames are charged before they are processed.
 
+use eddy_ids::WorkerTime;
+
 use super::frame::{self, FLAG_END_STREAM, FLAG_PADDED, FrameHead};
 
 /// Charges the frames of a connection to its budget, from the preface on.
@@ -15,7 +17,7 @@ pub(super) struct AbuseMeter {
     spent: [u32; ABUSE_LABELS.len()],
     left: u32,
     budget: u32,
-    refilled_ms: u64,
+    refilled: WorkerTime,
 }
 
 /// Reason why the budget was used up.
@@ -98,8 +100,8 @@ impl Abuse {
 
 impl AbuseMeter {
     /// Creates a meter with a full budget.
-    pub(super) fn new(budget: u32, now_ms: u64) -> Self {
-        Self { spent: [0; ABUSE_LABELS.len()], left: budget, budget, refilled_ms: now_ms }
+    pub(super) fn new(budget: u32, now: WorkerTime) -> Self {
+        Self { spent: [0; ABUSE_LABELS.len()], left: budget, budget, refilled: now }
     }
 
     /// Charges a frame that is about to be processed; `first` is the first byte of its payload.
@@ -170,11 +172,11 @@ impl AbuseMeter {
     }
 
     /// Refills for elapsed time.
-    pub(super) fn refill(&mut self, now_ms: u64) {
-        let passed_ms = now_ms.saturating_sub(self.refilled_ms);
-        let earned = passed_ms.saturating_mul(u64::from(self.budget / REFILL_DIVISOR)) / 1000;
+    pub(super) fn refill(&mut self, now: WorkerTime) {
+        let passed = now - self.refilled;
+        let earned = passed.get().saturating_mul(u64::from(self.budget / REFILL_DIVISOR)) / 1000;
         if earned > 0 {
-            self.refilled_ms = now_ms;
+            self.refilled = now;
             self.earn(u32::try_from(earned).unwrap_or(u32::MAX));
         }
         if self.left == self.budget {
@@ -213,7 +215,7 @@ mod tests {
 
     /// Returns the number of these frames that are accepted at once.
     fn taken(frame: &FrameHead, first: u8) -> (usize, Abuse) {
-        let mut meter = AbuseMeter::new(BUDGET, 0);
+        let mut meter = AbuseMeter::new(BUDGET, WorkerTime::ZERO);
         for count in 0..100_000 {
             if let Err(abuse) = meter.frame(frame, Some(first)) {
                 return (count, abuse);
@@ -255,11 +257,11 @@ mod tests {
 
     #[test]
     fn time_and_answers_give_the_budget_back() {
-        let mut meter = AbuseMeter::new(BUDGET, 0);
+        let mut meter = AbuseMeter::new(BUDGET, WorkerTime::ZERO);
         let ping = frame(frame::PING, 0, 8);
         (0..200).for_each(|_| meter.frame(&ping, None).unwrap());
         meter.frame(&ping, None).unwrap_err();
-        meter.refill(1_000);
+        meter.refill(WorkerTime::from_millis(1_000));
         assert_eq!(meter.left, BUDGET / REFILL_DIVISOR);
         (0..1_000).for_each(|_| meter.answered());
         assert_eq!(meter.left, BUDGET, "never more than it began with");
@@ -271,10 +273,10 @@ mod tests {
 
     #[test]
     fn small_ticks_of_the_clock_add_up() {
-        let mut meter = AbuseMeter::new(BUDGET, 0);
+        let mut meter = AbuseMeter::new(BUDGET, WorkerTime::ZERO);
         let ping = frame(frame::PING, 0, 8);
         (0..200).for_each(|_| meter.frame(&ping, None).unwrap());
-        (1..=1_000).for_each(|now_ms| meter.refill(now_ms));
+        (1..=1_000).for_each(|now| meter.refill(WorkerTime::from_millis(now)));
         assert_eq!(meter.left, BUDGET / REFILL_DIVISOR);
     }
 }

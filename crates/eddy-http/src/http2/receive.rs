@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use eddy_ids::WorkerTime;
+
 use super::code::{ErrorCode, Http2Fault, Refused};
 use super::connection::{Block, EndedStream, Http2, Http2ReadStage, LEAVING, Leaving, Purpose};
 use super::frame::{
@@ -29,9 +31,9 @@ impl Http2 {
     ///
     /// # Cost
     /// Copies bodies and heads once.
-    pub fn receive(&mut self, bytes: &[u8], now_ms: u64) -> Result<usize, Http2Fault> {
-        self.meter.refill(now_ms);
-        self.now_ms = now_ms;
+    pub fn receive(&mut self, bytes: &[u8], now: WorkerTime) -> Result<usize, Http2Fault> {
+        self.meter.refill(now);
+        self.now = now;
         let mut taken = 0;
         loop {
             let rest = bytes.split_at(taken).1;
@@ -418,18 +420,18 @@ impl Http2 {
 
     /// Begins a round of measuring if one is due and this stream has received enough for it.
     fn begin_round(&mut self, id: u32) {
-        let Self { growth, streams, limits, out, now_ms, .. } = self;
-        if growth.may_begin(limits, *now_ms)
+        let Self { growth, streams, limits, out, now, .. } = self;
+        if growth.may_begin(limits, *now)
             && streams.get(&id).is_some_and(|stream| stream.may_begin_round(limits))
         {
-            growth.begin(streams, *now_ms, out);
+            growth.begin(streams, *now, out);
         }
     }
 
     /// Ends the round; the window of the connection grows with those of its streams.
     fn end_round(&mut self) {
-        let Self { growth, streams, limits, out, now_ms, recv_window, .. } = self;
-        let more = growth.end(streams, limits, *now_ms, out);
+        let Self { growth, streams, limits, out, now, recv_window, .. } = self;
+        let more = growth.end(streams, limits, *now, out);
         if more > 0 {
             *recv_window += i64::from(more);
             write_frame(out, frame::WINDOW_UPDATE, 0, 0, &more.to_be_bytes());

@@ -1,10 +1,10 @@
 //! Queue of a worker's entries for the access log service: batched and bounded.
 
-use eddy_ids::WorkerTime;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
+use eddy_ids::WorkerTime;
 use eddy_io::{Pool, Reusable, Reuse};
 use jiff::Timestamp;
 use tokio::sync::Notify;

@@ -1,12 +1,12 @@
 //! Client side of a session: its stream, the bytes read from it, and its deadline.
 
-use eddy_ids::Millis;
 use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
 use std::task::{Context, Poll, ready};
 
 use eddy_http::{BodyProbe, BodyReader, Unread};
+use eddy_ids::Millis;
 use eddy_io::{BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill, Stream, Timer};
 
 use crate::downstream::client::DownstreamClient;

@@ -1,9 +1,9 @@
 //! Enforcement of a minimum transfer rate.
 
-use eddy_ids::{Millis, WorkerTime};
 use std::time::Duration;
 
 use eddy_config::HttpTimeouts;
+use eddy_ids::{Millis, WorkerTime};
 
 /// Watches the transfer rate of a body, counting only the time spent waiting for the peer.
 ///

@@ -1,6 +1,5 @@
 //! Context that every phase of an exchange works on.
 
-use eddy_ids::Millis;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use crate::fault::Fault;
 use crate::resolved::{Route, WorkerListener, WorkerPlan};
 use crate::upstream::WorkerCluster;
 use crate::worker::Worker;
+use eddy_ids::Millis;
 
 /// Context of every phase.
 pub(crate) struct ExchangeCx<'a> {

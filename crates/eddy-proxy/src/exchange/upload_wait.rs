@@ -1,13 +1,13 @@
 //! Buffering of a request body before an endpoint is selected, when too many requests with incomplete bodies occupy
 //! endpoints.
 
-use eddy_ids::{Millis, WorkerTime};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use eddy_http::BodyProbe;
+use eddy_ids::{Millis, WorkerTime};
 use eddy_model::LimitKind;
 
 use crate::downstream::RateGuard;

@@ -1,10 +1,10 @@
 //! Stream below an HTTP/2 connection, as the connection's task uses it.
 
-use eddy_ids::WorkerTime;
 use std::io;
 use std::task::{Context, Poll, ready};
 
 use eddy_http::Http2Fault;
+use eddy_ids::WorkerTime;
 use eddy_io::{BUFFER_BYTES_LARGE, Buffer, BufferPool, Fill, Stream};
 
 use crate::h2::shared::H2Connection;
@@ -27,7 +27,7 @@ impl H2Transport {
         now: WorkerTime,
         pool: &BufferPool,
     ) -> Result<(), Http2Fault> {
-        let received = connection.update(|state| state.receive(self.input.held(), now.as_millis()));
+        let received = connection.update(|state| state.receive(self.input.held(), now));
         match received {
             Ok(count) => self.input.consume(count),
             Err(_) => self.input.clear(),

@@ -1,11 +1,11 @@
 //! Services of a worker for everything that runs on it: timers, buffers, counters, random numbers.
 
-use eddy_ids::{Millis, WorkerTime};
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use eddy_http::{DATE_BYTES, Egress, format_date};
+use eddy_ids::{Millis, WorkerTime};
 use eddy_io::{BufferPool, PipePool, SharedPage, SharedPipes, Timers, unix_seconds};
 use eddy_route::RouteScratch;
 use eddy_upstream::Rng;

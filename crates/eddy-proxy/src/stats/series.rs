@@ -2,11 +2,11 @@
 //!
 //! Aligned to cache lines, so that two workers never write to the same one.
 
-use eddy_ids::{BySlot, FilterId, Millis, WorkerTime};
 use std::sync::Arc;
 
 use eddy_filter::Phase;
 use eddy_http::{ABUSE_LABELS, GRPC_END_LABELS, GrpcEnd, Http2Fault};
+use eddy_ids::{BySlot, FilterId, Millis, WorkerTime};
 use eddy_io::{HandshakeFault, HandshakeFaultKind};
 use eddy_upstream::InUse;
 

@@ -1,10 +1,10 @@
 //! Access of an exchange to its endpoint.
 
-use eddy_ids::WorkerTime;
 use std::io;
 use std::task::{Context, Poll};
 
 use eddy_http::{BodyReader, Version};
+use eddy_ids::WorkerTime;
 use eddy_io::{Buffer, BufferPool, Fill, Stream};
 use eddy_upstream::Link;
 use eddy_upstream::client::{RequestChannel, WholeRequest};

@@ -1,11 +1,11 @@
 //! A cluster on one worker: its settings, its endpoints and the links to them.
 
-use eddy_ids::{Millis, Shared, WorkerTime};
 use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use eddy_ids::{Millis, Shared, WorkerTime};
 use eddy_io::monotonic_time;
 use eddy_model::{ClusterConfig, LimitKind, LinkProtocol};
 use eddy_tls::ClientTls;

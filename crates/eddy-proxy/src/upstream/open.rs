@@ -89,7 +89,7 @@ impl LinkTask {
         }
         let scheme = if cluster.tls.is_some() { "https" } else { "http" };
         let now = worker.timers.now();
-        let state = Http2::client(scheme, limits(cluster.config.http2), now.as_millis());
+        let state = Http2::client(scheme, limits(cluster.config.http2), now);
         let link = Rc::new(SharedLink::new(state, cluster.config.pool.requests_max, now));
         let mut serving = Box::new(LinkDriver::new(&link, worker, &cluster.config, stream));
         match serving.settle().await {

@@ -4,6 +4,7 @@ use std::io;
 use std::task::{Context, Poll, ready};
 
 use eddy_http::{BodyReadResult, BodyReader, Gone, Http2, Http2Limits, Version};
+use eddy_ids::WorkerTime;
 use eddy_io::{BUFFER_BYTES_LARGE, Buffer, Fill, Stream};
 
 use super::conversation::{RequestChannel, WholeRequest};
@@ -27,7 +28,7 @@ impl<'s> DedicatedConnection<'s> {
     pub fn new(stream: &'s mut Stream, version: Version) -> Self {
         let scheme = if stream.is_plain() { "http" } else { "https" };
         let http2 = (version == Version::Http2).then(|| DedicatedHttp2 {
-            state: Http2::client(scheme, Http2Limits::default(), 0),
+            state: Http2::client(scheme, Http2Limits::default(), WorkerTime::ZERO),
             input: Buffer::default(),
         });
         Self { stream, http2 }
@@ -92,7 +93,7 @@ impl DedicatedHttp2 {
         }
         self.input.grow(BUFFER_BYTES_LARGE);
         let filled = ready!(stream.poll_fill(cx, &mut self.input))?;
-        let taken = self.state.receive(self.input.held(), 0);
+        let taken = self.state.receive(self.input.held(), WorkerTime::ZERO);
         self.input.consume(taken.map_err(io::Error::other)?);
         Poll::Ready(Ok(filled))
     }

@@ -9,6 +9,7 @@ use eddy_http::{
     BodyReadResult, ChunkDecoder, ChunkLimits, GrpcEnd, GrpcStatus, HeadLimits, Http2, Http2Limits, Method,
     ResponseHead,
 };
+use eddy_ids::{Millis, WorkerTime};
 use eddy_protobuf::{Compressed, FrameEvent, Frames, ProtobufLimits};
 
 /// Call in progress.
@@ -57,7 +58,7 @@ impl GrpcClientCall {
         stream.set_write_timeout(Some(TIMEOUT)).context("cannot set a timeout")?;
         let limits =
             Http2Limits { connection_window: 4 << 20, stream_window: 4 << 20, ..Http2Limits::default() };
-        let mut state = Http2::client("http", limits, 0);
+        let mut state = Http2::client("http", limits, WorkerTime::ZERO);
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/grpc\r\nTE: trailers\r\n\
              User-Agent: eddy/{}\r\n\r\n",
@@ -131,8 +132,8 @@ impl GrpcClientCall {
         self.frames.extend_from_slice(&room[..count]);
         let mut rest = self.frames.as_slice();
         loop {
-            let now_ms = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-            let taken = self.state.receive(rest, now_ms);
+            let now = WorkerTime::ZERO + Millis::of(self.begun.elapsed());
+            let taken = self.state.receive(rest, now);
             let taken = taken.ok().context("the server does not speak HTTP/2, which gRPC needs")?;
             if taken == 0 {
                 break;

@@ -1,5 +1,7 @@
 //! Floods and invalid bytes.
 
+use eddy_ids::WorkerTime;
+
 use super::client::{GET, Http2TestClient, client};
 use crate::http2::frame;
 use crate::http2::test_frames::{
@@ -20,7 +22,7 @@ fn floods_end_the_connection_and_have_a_name() {
     ] {
         let mut client = client();
         client.asks(1, OPEN, &GET).unwrap();
-        let (count, fault) = until_fault(|_| client.server.receive(&flood, 0));
+        let (count, fault) = until_fault(|_| client.server.receive(&flood, WorkerTime::ZERO));
         assert_eq!(fault, Http2Fault::Abuse(abuse));
         assert!(count <= 1000, "{abuse:?} {count}");
         assert_eq!(client.hears().last().unwrap(), "goaway 1 11");
@@ -86,11 +88,12 @@ fn no_bytes_make_it_panic() {
             push_frame(&mut bytes, kind, flags, stream, &payload);
         }
         damage(&mut bytes, &mut random);
-        let mut server = Http2::new(Http2Limits { streams_max: 2, ..Http2Limits::default() }, 0);
+        let mut server =
+            Http2::new(Http2Limits { streams_max: 2, ..Http2Limits::default() }, WorkerTime::ZERO);
         let (mut start, mut end) = (0, 0);
         while end < bytes.len() {
             end = (end + usize::try_from(random(60)).unwrap() + 1).min(bytes.len());
-            match server.receive(&bytes[start..end], 0) {
+            match server.receive(&bytes[start..end], WorkerTime::ZERO) {
                 Ok(taken) => start += taken,
                 Err(_) => {
                     faults += 1;

@@ -1,5 +1,7 @@
 //! Client that sends arbitrary frames.
 
+use eddy_ids::WorkerTime;
+
 use crate::http2::code::Http2Fault;
 use crate::http2::frame;
 use crate::http2::hpack::Decoder;
@@ -17,7 +19,7 @@ pub(super) const GET: [(&str, &str); 4] =
 
 impl Http2TestClient {
     pub(super) fn new(limits: Http2Limits) -> Self {
-        let mut client = Self { server: Http2::new(limits, 0), decoder: Decoder::new() };
+        let mut client = Self { server: Http2::new(limits, WorkerTime::ZERO), decoder: Decoder::new() };
         client.says(PREFACE).unwrap();
         client.says(&frame(frame::SETTINGS, 0, 0, &[])).unwrap();
         client.hears();
@@ -25,7 +27,7 @@ impl Http2TestClient {
     }
 
     pub(super) fn says(&mut self, bytes: &[u8]) -> Result<(), Http2Fault> {
-        let taken = self.server.receive(bytes, 0)?;
+        let taken = self.server.receive(bytes, WorkerTime::ZERO)?;
         assert_eq!(taken, bytes.len(), "whole frames are taken");
         Ok(())
     }

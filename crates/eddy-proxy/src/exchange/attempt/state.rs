@@ -1,11 +1,11 @@
 //! One attempt to have a request answered by an endpoint, as a value.
 
-use eddy_ids::WorkerTime;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::time::Instant;
 
 use eddy_http::HeadScanner;
+use eddy_ids::WorkerTime;
 use eddy_io::Pool;
 
 use crate::fault::Fault;

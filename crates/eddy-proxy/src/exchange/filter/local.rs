@@ -1,11 +1,11 @@
 //! Filter replies, and filters applied to local replies.
 
-use eddy_ids::WorkerTime;
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use eddy_filter::{Direction, IncomingBody, Travel};
 use eddy_http::{FieldId, HeadLimits, LocalReply, write_local_head};
+use eddy_ids::WorkerTime;
 use eddy_io::Reusable;
 
 use crate::exchange::context::ExchangeCx;

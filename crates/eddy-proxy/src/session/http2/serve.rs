@@ -1,6 +1,5 @@
 //! Task of a client's HTTP/2 connection.
 
-use eddy_ids::{Millis, WorkerTime};
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -9,6 +8,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use eddy_http::{ErrorCode, Http2, Http2Fault, Http2Limits};
+use eddy_ids::{Millis, WorkerTime};
 use eddy_io::{Fill, Timer};
 
 use crate::downstream::{Downstream, DownstreamClient, Wire};
@@ -35,7 +35,7 @@ pub(crate) async fn serve_framed(
     let Downstream { wire: Wire::Connection(stream), client, timer, input, .. } = down else { return };
     let Some(limits) = limits(handle) else { return };
     series.http2.connections.increment();
-    let http2 = Http2::new(limits, worker.timers.now().as_millis());
+    let http2 = Http2::new(limits, worker.timers.now());
     let connection = Http2Session {
         worker: Rc::clone(worker),
         handle: Rc::clone(handle),
