@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use eddy_ids::Shared;
+use eddy_io::monotonic_time;
 use eddy_model::{Balance, ClusterConfig, DnsConfig, EndpointAddress, EndpointConfig};
 use hickory_resolver::net::NetError;
 use tokio::runtime::Handle;
@@ -66,7 +67,7 @@ impl Resolution {
         let mut tasks = JoinSet::new();
         for (place, host) in names {
             let remembered = shared.remember(&cluster.name_servers, &host);
-            let state = NameState::new(cluster.dns, lock(&remembered).clone(), shared.now());
+            let state = NameState::new(cluster.dns, lock(&remembered).clone(), monotonic_time());
             members.set_name(place, &state, None, shared);
             let follower = Follower {
                 shared: Arc::clone(shared),
@@ -217,7 +218,7 @@ impl Follower {
         let mut is_first = true;
         loop {
             let answers = self.shared.look_up(self.own.as_deref(), &self.host, &self.dns).await;
-            let step = state.handle_answers(self.shared.now(), answers, &mut rng);
+            let step = state.handle_answers(monotonic_time(), answers, &mut rng);
             if step.fault.is_none() {
                 lock(&self.remembered).clone_from(state.known());
             }

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use eddy_ids::{Millis, WorkerTime};
 use eddy_model::DnsConfig;
 
 use super::client::{AddressLookup, AddressRecords, LookupFault};
@@ -14,7 +15,7 @@ pub(crate) struct NameState {
     config: DnsConfig,
     known: LastGoodAnswer,
     failures_in_row: u32,
-    warned_at: Option<Duration>,
+    warned_at: Option<WorkerTime>,
 }
 
 /// Last good answer for a name; outlives the configuration that asked for it.
@@ -27,7 +28,7 @@ pub(crate) struct LastGoodAnswer {
 #[derive(Clone, Debug, Default)]
 struct Family {
     addresses: Vec<IpAddr>,
-    good_at: Duration,
+    good_at: WorkerTime,
 }
 
 /// Action after a lookup.
@@ -54,7 +55,7 @@ pub(crate) enum News {
 
 impl NameState {
     /// Starts with the addresses known from before, unless they are too old.
-    pub(crate) fn new(config: DnsConfig, mut known: LastGoodAnswer, now: Duration) -> Self {
+    pub(crate) fn new(config: DnsConfig, mut known: LastGoodAnswer, now: WorkerTime) -> Self {
         known.drop_stale(now, config.stale_max);
         Self { config, known, failures_in_row: 0, warned_at: None }
     }
@@ -76,7 +77,7 @@ impl NameState {
     /// Applies the result of a lookup at `now`.
     pub(crate) fn handle_answers(
         &mut self,
-        now: Duration,
+        now: WorkerTime,
         answers: AddressLookup,
         rng: &mut Rng,
     ) -> LookupFollowup {
@@ -87,7 +88,7 @@ impl NameState {
 
     fn handle_good(
         &mut self,
-        now: Duration,
+        now: WorkerTime,
         v4: Result<AddressRecords, LookupFault>,
         v6: Result<AddressRecords, LookupFault>,
         rng: &mut Rng,
@@ -112,12 +113,12 @@ impl NameState {
         LookupFollowup { delay, fault: None, news }
     }
 
-    fn handle_bad(&mut self, now: Duration, fault: LookupFault, rng: &mut Rng) -> LookupFollowup {
+    fn handle_bad(&mut self, now: WorkerTime, fault: LookupFault, rng: &mut Rng) -> LookupFollowup {
         let had_addresses = !self.known.is_empty();
         self.known.drop_stale(now, self.config.stale_max);
         let news = if had_addresses && self.known.is_empty() {
             Some(News::Dropped)
-        } else if self.warned_at.is_none_or(|at| now.saturating_sub(at) >= WARNING_INTERVAL) {
+        } else if self.warned_at.is_none_or(|at| (now - at).as_duration() >= WARNING_INTERVAL) {
             Some(News::Failing)
         } else {
             None
@@ -146,32 +147,35 @@ impl NameState {
 
 impl LastGoodAnswer {
     /// Whether there are addresses that were good at some time within the last `memory`.
-    pub(crate) fn was_good_within(&self, now: Duration, memory: Duration) -> bool {
+    pub(crate) fn was_good_within(&self, now: WorkerTime, memory: Duration) -> bool {
         let filled = [&self.v4, &self.v6].into_iter().filter(|family| !family.addresses.is_empty());
-        filled.map(|family| family.good_at).max().is_some_and(|good_at| now.saturating_sub(good_at) < memory)
+        filled
+            .map(|family| family.good_at)
+            .max()
+            .is_some_and(|good_at| (now - good_at).as_duration() < memory)
     }
 
     fn is_empty(&self) -> bool {
         self.v4.addresses.is_empty() && self.v6.addresses.is_empty()
     }
 
-    fn drop_stale(&mut self, now: Duration, stale_max: Duration) {
+    fn drop_stale(&mut self, now: WorkerTime, stale_max: Duration) {
         self.v4.drop_stale(now, stale_max);
         self.v6.drop_stale(now, stale_max);
     }
 
     /// Returns the time until the first of the families with addresses becomes stale.
-    fn first_stale_in(&self, now: Duration, stale_max: Duration) -> Option<Duration> {
+    fn first_stale_in(&self, now: WorkerTime, stale_max: Duration) -> Option<Duration> {
         let filled = [&self.v4, &self.v6].into_iter().filter(|family| !family.addresses.is_empty());
         filled
-            .map(|family| family.good_at.saturating_add(stale_max).saturating_sub(now).max(REFRESH_FLOOR))
+            .map(|family| (family.good_at + Millis::of(stale_max) - now).as_duration().max(REFRESH_FLOOR))
             .min()
     }
 }
 
 impl Family {
-    fn drop_stale(&mut self, now: Duration, stale_max: Duration) {
-        if now.saturating_sub(self.good_at) >= stale_max {
+    fn drop_stale(&mut self, now: WorkerTime, stale_max: Duration) {
+        if (now - self.good_at).as_duration() >= stale_max {
             self.addresses.clear();
         }
     }

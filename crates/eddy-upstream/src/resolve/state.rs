@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use eddy_ids::Shared;
+use eddy_io::monotonic_time;
 use eddy_model::DnsConfig;
 use hickory_resolver::config::{
     ConnectionConfig, NameServerConfig, ResolveHosts, ResolverConfig, ResolverOpts,
 };
 use hickory_resolver::net::NetError;
 use tokio::sync::Semaphore;
-use tokio::time::Instant;
 
 use super::client::{self, AddressLookup};
 use super::lock::lock;
@@ -22,7 +22,6 @@ use super::source::ClientSource;
 /// State shared by the tasks of all names.
 pub(super) struct ResolverState {
     source: ClientSource,
-    started: Instant,
     lookups: Semaphore,
     remembered: Mutex<HashMap<AskedName, Arc<Mutex<LastGoodAnswer>>>>,
     pub(super) has_route: fn(IpAddr) -> bool,
@@ -33,13 +32,7 @@ type AskedName = (Shared<[SocketAddr]>, Shared<str>);
 
 impl ResolverState {
     pub(super) fn new(source: ClientSource) -> Self {
-        Self {
-            source,
-            started: Instant::now(),
-            lookups: Semaphore::new(LOOKUPS_MAX),
-            remembered: Mutex::default(),
-            has_route,
-        }
+        Self { source, lookups: Semaphore::new(LOOKUPS_MAX), remembered: Mutex::default(), has_route }
     }
 
     /// Looks up a name, with `own` if the cluster has its own name servers.
@@ -53,11 +46,6 @@ impl ResolverState {
         client::look_up(&own.unwrap_or(&self.source).client(), host, dns).await
     }
 
-    /// Returns the time since the resolver was created.
-    pub(super) fn now(&self) -> Duration {
-        self.started.elapsed()
-    }
-
     /// Returns the storage of the last good answer of these name servers for `host`, shared by all clusters that use
     /// the name.
     pub(super) fn remember(
@@ -65,7 +53,7 @@ impl ResolverState {
         servers: &Shared<[SocketAddr]>,
         host: &Shared<str>,
     ) -> Arc<Mutex<LastGoodAnswer>> {
-        let now = self.now();
+        let now = monotonic_time();
         let mut remembered = lock(&self.remembered);
         let is_full = remembered.len() >= REMEMBERED_MAX;
         remembered.retain(|_, known| {

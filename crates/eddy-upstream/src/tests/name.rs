@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use eddy_ids::{Millis, WorkerTime};
 use eddy_model::{AddressFamilies, DnsConfig};
 use hickory_resolver::proto::op::ResponseCode;
 use proptest::prelude::*;
@@ -67,15 +68,15 @@ fn the_last_good_answer_outlives_failures_up_to_the_limit() {
     for fault in
         [LookupFault::NoName, LookupFault::Timeout(secs(5)), LookupFault::Refused(ResponseCode::ServFail)]
     {
-        name.now += secs(1000);
+        name.now += seconds(1000);
         name.answer(Err(fault.clone()), Err(fault));
         assert_eq!(name.addresses(), ["10.0.0.1"]);
     }
-    name.now += secs(599);
+    name.now += seconds(599);
     let step = name.answer(Err(LookupFault::NoName), Err(LookupFault::NoName));
     assert_eq!(name.addresses(), ["10.0.0.1"]);
     assert!(step.delay <= secs(1), "asked again when the addresses become too old: {:?}", step.delay);
-    name.now += secs(1);
+    name.now += seconds(1);
     let step = name.answer(Err(LookupFault::NoName), Err(LookupFault::NoName));
     assert_eq!(step.news, Some(News::Dropped));
     assert!(name.addresses().is_empty());
@@ -85,7 +86,7 @@ fn the_last_good_answer_outlives_failures_up_to_the_limit() {
 fn a_name_without_addresses_counts_as_a_failure() {
     let mut name = NameFixture::new(0);
     name.answer(found(&["10.0.0.1"], 5), found(&[], 5));
-    name.now += secs(5);
+    name.now += seconds(5);
     let step = name.answer(found(&[], 5), found(&[], 5));
     assert!(matches!(step.fault, Some(LookupFault::NoAddress)));
     assert_eq!(name.addresses(), ["10.0.0.1"]);
@@ -95,7 +96,7 @@ fn a_name_without_addresses_counts_as_a_failure() {
 fn one_family_failing_keeps_its_addresses_and_takes_the_others() {
     let mut name = NameFixture::new(0);
     name.answer(found(&["10.0.0.1"], 60), found(&["fd00::1"], 60));
-    name.now += secs(60);
+    name.now += seconds(60);
     let step = name.answer(found(&["10.0.0.2"], 60), Err(LookupFault::Refused(ResponseCode::ServFail)));
     assert_eq!(name.addresses(), ["10.0.0.2", "fd00::1"]);
     assert!(step.delay <= FAILURE_DELAY_MAX);
@@ -128,7 +129,7 @@ fn a_lasting_failure_is_mentioned_now_and_then() {
     let mut mentioned = 0;
     for _ in 0..600 {
         mentioned += u32::from(name.fail().news.is_some());
-        name.now += secs(1);
+        name.now += seconds(1);
     }
     assert_eq!(mentioned, 10, "600 s, once every {WARNING_INTERVAL:?}");
     let step = name.answer(found(&["10.0.0.1"], 5), found(&[], 5));
@@ -142,8 +143,8 @@ fn what_is_known_from_before_is_used_unless_too_old() {
     name.answer(found(&["10.0.0.1"], 5), found(&[], 5));
     let known = name.state.known().clone();
     let later = |now| NameState::new(CONFIG, known.clone(), now).addresses().len();
-    assert_eq!(later(name.now + secs(3599)), 1);
-    assert_eq!(later(name.now + secs(3600)), 0);
+    assert_eq!(later(name.now + seconds(3599)), 1);
+    assert_eq!(later(name.now + seconds(3600)), 0);
 }
 
 proptest! {
@@ -156,7 +157,7 @@ proptest! {
     ) {
         let refresh_min = Duration::from_millis(refresh_min_ms);
         let config = DnsConfig { refresh_min, refresh_max: refresh_min + Duration::from_millis(refresh_more_ms), ..CONFIG };
-        let mut name = NameFixture { state: NameState::new(config, LastGoodAnswer::default(), secs(0)), ..NameFixture::new(seed) };
+        let mut name = NameFixture { state: NameState::new(config, LastGoodAnswer::default(), WorkerTime::ZERO), ..NameFixture::new(seed) };
         for (ttl, pause) in answers {
             let step = match ttl {
                 Some(ttl) => name.answer(found(&["10.0.0.1"], ttl), found(&[], 0)),
@@ -164,7 +165,7 @@ proptest! {
             };
             prop_assert!(step.delay >= Duration::from_millis(20));
             prop_assert!(step.delay <= config.refresh_max.max(refresh_min.max(Duration::from_millis(20)) * 11 / 10));
-            name.now += secs(pause);
+            name.now += seconds(pause);
         }
     }
 }
@@ -172,12 +173,12 @@ proptest! {
 struct NameFixture {
     state: NameState,
     rng: Rng,
-    now: Duration,
+    now: WorkerTime,
 }
 
 impl NameFixture {
     fn new(seed: u64) -> Self {
-        let now = secs(10);
+        let now = WorkerTime::ZERO + seconds(10);
         Self { state: NameState::new(CONFIG, LastGoodAnswer::default(), now), rng: Rng::new(seed), now }
     }
 
@@ -205,4 +206,8 @@ fn found(addresses: &[&str], ttl: u32) -> Result<AddressRecords, LookupFault> {
 
 fn secs(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
+}
+
+fn seconds(count: u64) -> Millis {
+    Millis::of(secs(count))
 }
