@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_filter::{ExchangeView, Interest, Phase, Verdict};
+use eddy_ids::Millis;
 
 use super::context::{BuiltinContext, MetricCounter};
 use super::draw::{draw, is_drawn};
@@ -101,7 +102,7 @@ impl Builtin for FaultFilter {
         }
         if let Some(delay) = self.config.delay.filter(|delay| is_drawn(second, delay.share.0)) {
             self.delayed.count(answer.worker);
-            return answer.wait(u32::try_from(delay.time.as_millis()).unwrap_or(u32::MAX));
+            return answer.wait(Millis::of(delay.time));
         }
         Verdict::Continue
     }

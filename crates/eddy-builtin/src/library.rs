@@ -7,6 +7,7 @@ use eddy_filter::{
     EditError, EditLog, EndedExchange, ExchangeView, FilterEdit, FilterEvent, FilterLibrary, Interest,
     LibraryCall, Phase, Verdict,
 };
+use eddy_ids::Millis;
 
 /// Built-in filter with its configuration. Shared by all exchanges of all workers.
 pub trait Builtin: Send + Sync + fmt::Debug {
@@ -30,7 +31,7 @@ pub struct PhaseContext<'a> {
     step: u16,
     /// State of the filter for this exchange; 0 at first. The end of the exchange is reported only if it is not 0.
     pub state: &'a mut u64,
-    wait_ms: &'a mut u32,
+    wait: &'a mut Option<Millis>,
     /// Number of the worker.
     pub worker: u16,
     /// Handle of the exchange, for resuming it.
@@ -75,9 +76,9 @@ impl PhaseContext<'_> {
         Verdict::Reply
     }
 
-    /// Delays the message by `wait_ms` milliseconds, at least 1, then continues.
-    pub fn wait(&mut self, wait_ms: u32) -> Verdict {
-        *self.wait_ms = wait_ms.max(1);
+    /// Delays the message by `time`, at least a millisecond, then continues.
+    pub fn wait(&mut self, time: Millis) -> Verdict {
+        *self.wait = Some(time.max(Millis::new(1)));
         Verdict::Pause
     }
 
@@ -125,7 +126,7 @@ impl FilterLibrary for BuiltinLibrary {
                 edits: call.edits,
                 step: u16::try_from(index).unwrap_or(u16::MAX),
                 state: &mut step.state,
-                wait_ms: &mut call.wait_ms,
+                wait: &mut call.wait,
                 worker: call.worker,
                 exchange: call.exchange,
                 turn: call.turn,

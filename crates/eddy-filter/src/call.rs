@@ -1,5 +1,7 @@
 //! Crossing into a library: the filters to enter, their view, and their results.
 
+use eddy_ids::Millis;
+
 use crate::edit::EditLog;
 use crate::handle::Handle;
 use crate::phase::Verdict;
@@ -29,8 +31,8 @@ pub struct LibraryCall<'a> {
     pub edits: &'a mut EditLog,
     /// Index of the first filter that did not return [`Verdict::Continue`]; the number of steps if all did.
     pub stopped: usize,
-    /// If a step paused: time in milliseconds after which the host continues by itself; 0 for never.
-    pub wait_ms: u32,
+    /// If a step paused: time after which the host continues by itself; `None` for never.
+    pub wait: Option<Millis>,
     /// Shared memory that holds the filter the worker is in; a library writes the step's `id` before it enters a filter
     /// and 0 afterwards.
     pub current: &'a std::sync::atomic::AtomicU32,

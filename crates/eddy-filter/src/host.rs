@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Weak;
 
+use eddy_ids::Millis;
+
 use crate::filter::FilterLibrary;
 use crate::handle::Handle;
 use crate::host_error::HostError;
@@ -88,8 +90,8 @@ pub struct Wake {
     pub token: u64,
     /// Worker on whose thread the library is woken.
     pub worker: u16,
-    /// Minimum delay in milliseconds; with 0, as soon as the worker can.
-    pub after_ms: u32,
+    /// Minimum delay; with [`Millis::ZERO`], as soon as the worker can.
+    pub after: Millis,
 }
 
 /// Outbound request of a filter to one of eddy's clusters.
@@ -115,8 +117,8 @@ pub struct FilterOutboundRequest<'a> {
     pub fields: Vec<(&'a [u8], &'a [u8])>,
     /// Body.
     pub body: &'a [u8],
-    /// Timeout in milliseconds until the response is complete.
-    pub timeout_ms: u32,
+    /// Timeout until the response is complete; [`Millis::ZERO`] for the host's default.
+    pub timeout: Millis,
 }
 
 /// Relation of an outbound request to the exchange in which it was made.
@@ -151,8 +153,8 @@ pub enum FilterLogLevel {
 
 impl fmt::Debug for Wake {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { filter, token, worker, after_ms, .. } = self;
-        write!(f, "Wake(filter {filter}, token {token}, worker {worker}, in {after_ms} ms)")
+        let Self { filter, token, worker, after, .. } = self;
+        write!(f, "Wake(filter {filter}, token {token}, worker {worker}, in {} ms)", after.get())
     }
 }
 

@@ -140,7 +140,7 @@ impl ExchangeView<'_> {
                 metadata,
                 started_unix_us: about.started_unix_us,
                 duration_us: about.duration_us,
-                now_ms: about.now_ms,
+                now: about.now,
                 entropy: about.entropy,
                 connection: about.connection,
                 request_bytes: about.request_bytes,
@@ -199,6 +199,7 @@ mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
     use eddy_http::{FieldId, Method, Span, Version};
+    use eddy_ids::WorkerTime;
 
     use super::*;
     use crate::phase::Phase;
@@ -246,7 +247,7 @@ mod tests {
                 metadata: Some(&metadata),
                 started_unix_us: 1,
                 duration_us: 2,
-                now_ms: 3,
+                now: WorkerTime::from_millis(3),
                 entropy: [4, 5],
                 connection: 6,
                 request_bytes: 7,

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use eddy_http::{Fields, Method, Version};
+use eddy_ids::WorkerTime;
 
 use crate::metadata::DynamicMetadata;
 use crate::phase::Phase;
@@ -92,8 +93,8 @@ pub struct ExchangeInfo<'a> {
     pub started_unix_us: u64,
     /// Duration of the exchange in microseconds; only in [`Phase::Log`].
     pub duration_us: u64,
-    /// Time of the worker's clock in milliseconds, for filters that measure time; arbitrary origin, never decreases.
-    pub now_ms: u64,
+    /// Time of the worker's clock, for filters that measure time; arbitrary origin, never decreases.
+    pub now: WorkerTime,
     /// Two random numbers for filters.
     pub entropy: [u64; 2],
     /// Number of the client connection on this worker.

@@ -21,6 +21,7 @@ use eddy_filter::{
     FilterLibrary, FilterLogLevel, FilterOutboundRequest, FilterPolicy, Handle, HostApi, HostError, Interest,
     LibraryCall, LibraryKeepAlive, Phase, Verdict,
 };
+use eddy_ids::Millis;
 use eddy_proxy::{FilterHost, Gateway, Stats};
 use place::{TestListener, connect, listen, start_filtered, use_filters};
 
@@ -34,7 +35,7 @@ struct HookOutput<'a> {
     edits: &'a mut EditLog,
     step: u16,
     state: &'a mut u64,
-    wait_ms: &'a mut u32,
+    wait: &'a mut Option<Millis>,
     exchange: Handle,
     turn: u32,
 }
@@ -87,7 +88,7 @@ impl FilterLibrary for Closures {
                 edits: call.edits,
                 step: u16::try_from(index).unwrap(),
                 state: &mut step.state,
-                wait_ms: &mut call.wait_ms,
+                wait: &mut call.wait,
                 exchange: call.exchange,
                 turn: call.turn,
             };
@@ -537,7 +538,7 @@ fn a_pause_can_end_by_itself() {
     let (origin, _seen) = start_origin(&[OK]);
     let place = Setup::default()
         .hook(&[Phase::RequestHead], |_, said| {
-            *said.wait_ms = 30;
+            *said.wait = Some(Millis::new(30));
             Verdict::Pause
         })
         .start(origin);
@@ -701,7 +702,7 @@ fn a_pause_that_ended_by_itself_cannot_be_resumed() {
     let origin = TcpListener::bind("127.0.0.1:0").unwrap();
     let place = Setup::default()
         .hook(&[Phase::RequestHead], move |_, said| {
-            *said.wait_ms = 5;
+            *said.wait = Some(Millis::new(5));
             sender.lock().unwrap().send((said.exchange, said.turn)).unwrap();
             Verdict::Pause
         })
@@ -1297,7 +1298,7 @@ fn outbound(token: u64, cluster: &str) -> FilterOutboundRequest<'_> {
         authority: b"",
         fields: vec![(b"x-a", b"1")],
         body: b"question",
-        timeout_ms: 10_000,
+        timeout: Millis::new(10_000),
     }
 }
 
@@ -1314,7 +1315,7 @@ fn a_filter_asks_a_cluster_and_is_told_the_end_once() {
     assert!(request.contains("\r\nx-a: 1\r\n") && request.ends_with("\r\n\r\nquestion"), "{request}");
     place.host.send(&outbound(2, "c")).unwrap();
     assert_eq!(place.events(2)[1], (2, 200, "abc".to_owned()));
-    place.host.send(&FilterOutboundRequest { timeout_ms: 50, ..outbound(3, "c") }).unwrap();
+    place.host.send(&FilterOutboundRequest { timeout: Millis::new(50), ..outbound(3, "c") }).unwrap();
     assert_eq!(place.events(3)[2], (3, 0, "timeout".to_owned()));
     place.host.send(&outbound(4, "c")).unwrap();
     assert_eq!(place.events(4)[3], (4, 0, "response_head".to_owned()));

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::time::Duration;
 
+use eddy_ids::{Millis, WorkerTime};
 use sha2::{Digest, Sha256};
 
 /// Lock-free cache of hashed user and password pairs that were verified, each with an expiry.
@@ -13,15 +14,15 @@ use sha2::{Digest, Sha256};
 #[derive(Debug)]
 pub(super) struct Cache {
     sets: Box<[[PasswordCacheEntry; WAYS]]>,
-    ttl_ms: u64,
+    ttl: Millis,
     key: [u64; 4],
 }
 
 #[derive(Debug, Default)]
 struct PasswordCacheEntry {
     name: [AtomicU64; 2],
-    /// Expiry in milliseconds of the workers' clock; 0 for an empty entry.
-    ends_ms: AtomicU64,
+    /// Expiry, a [`WorkerTime`] in milliseconds; 0 for an empty entry.
+    ends: AtomicU64,
 }
 
 /// Keyed hash of a user and password pair.
@@ -31,10 +32,10 @@ pub(super) struct PairName([u64; 2]);
 impl Cache {
     /// Creates a cache for at least `entries_max` pairs; with a TTL of zero, nothing is cached.
     pub(super) fn new(entries_max: u32, ttl: Duration, key: [u64; 4]) -> Self {
-        let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+        let ttl = Millis::of(ttl);
         let sets = (entries_max as usize).div_ceil(WAYS).next_power_of_two();
-        let sets = if ttl_ms == 0 { 0 } else { sets };
-        Self { sets: (0..sets).map(|_| Default::default()).collect(), ttl_ms, key }
+        let sets = if ttl == Millis::ZERO { 0 } else { sets };
+        Self { sets: (0..sets).map(|_| Default::default()).collect(), ttl, key }
     }
 
     /// Returns the keyed hash of a pair.
@@ -54,25 +55,25 @@ impl Cache {
     }
 
     /// Whether the pair was verified and has not expired.
-    pub(super) fn has(&self, name: PairName, now_ms: u64) -> bool {
+    pub(super) fn has(&self, name: PairName, now: WorkerTime) -> bool {
         self.set(name).iter().any(|entry| {
-            let ends_ms = entry.ends_ms.load(Acquire);
+            let ends = WorkerTime::from_millis(entry.ends.load(Acquire));
             let is_same = entry.name.iter().zip(name.0).all(|(word, wanted)| word.load(Relaxed) == wanted);
-            ends_ms > now_ms && is_same
+            ends > now && is_same
         })
     }
 
     /// Inserts a pair, in place of the entry of its set that expires first.
-    pub(super) fn remember(&self, name: PairName, now_ms: u64) {
-        if self.has(name, now_ms) {
+    pub(super) fn remember(&self, name: PairName, now: WorkerTime) {
+        if self.has(name, now) {
             return;
         }
-        let Some(entry) = self.set(name).iter().min_by_key(|entry| entry.ends_ms.load(Relaxed)) else {
+        let Some(entry) = self.set(name).iter().min_by_key(|entry| entry.ends.load(Relaxed)) else {
             return;
         };
-        entry.ends_ms.store(0, Release);
+        entry.ends.store(0, Release);
         entry.name.iter().zip(name.0).for_each(|(word, new)| word.store(new, Release));
-        entry.ends_ms.store(now_ms.saturating_add(self.ttl_ms), Release);
+        entry.ends.store((now + self.ttl).as_millis(), Release);
     }
 
     fn set(&self, name: PairName) -> &[PasswordCacheEntry] {

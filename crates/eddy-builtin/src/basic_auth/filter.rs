@@ -112,7 +112,7 @@ impl BasicAuthFilter {
             return self.words.refuse(&mut |edit| answer.edit(edit));
         };
         let pair = self.known.cache.name(name, password);
-        if user.is_somebody && self.known.cache.has(pair, view.about.now_ms) {
+        if user.is_somebody && self.known.cache.has(pair, view.about.now) {
             return self.words.welcome(user, &mut |edit| answer.edit(edit));
         }
         let job = Job {
@@ -122,7 +122,7 @@ impl BasicAuthFilter {
             user: name.into(),
             password: Zeroizing::new(password.to_vec()),
             name: pair,
-            now_ms: view.about.now_ms,
+            now: view.about.now,
         };
         if pool.ask(job).is_ok() {
             return Verdict::Pause;

@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use eddy_filter::{EditLog, Handle, HostApi, LoadError, LoadResult, Verdict};
+use eddy_ids::WorkerTime;
 use zeroize::Zeroizing;
 
 use super::cache::{Cache, PairName};
@@ -21,7 +22,7 @@ pub(super) struct Job {
     pub(super) user: Box<[u8]>,
     pub(super) password: Zeroizing<Vec<u8>>,
     pub(super) name: PairName,
-    pub(super) now_ms: u64,
+    pub(super) now: WorkerTime,
 }
 
 /// Users and cache, shared by the filter and the threads.
@@ -109,13 +110,13 @@ impl CredentialStore {
     /// Verifies a password; a wrong one takes as long for every user name.
     fn judge(&self, job: &Job) -> PasswordCheck {
         // Browsers send several requests at once: only the first one needs the computation.
-        if self.cache.has(job.name, job.now_ms) {
+        if self.cache.has(job.name, job.now) {
             return PasswordCheck::Right;
         }
         let user = self.users.find(&job.user);
         if user.has_password(&job.password) && user.is_somebody {
             if user.form.is_slow() {
-                self.cache.remember(job.name, job.now_ms);
+                self.cache.remember(job.name, job.now);
             }
             return PasswordCheck::Right;
         }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base64ct::{Base64, Encoding};
 use eddy_filter::{FilterLibrary, LoadError, Phase, Verdict};
+use eddy_ids::WorkerTime;
 use proptest::prelude::*;
 
 use super::cache::Cache;
@@ -143,21 +144,22 @@ fn nobody_is_as_dear_as_the_dearest() {
 
 #[test]
 fn the_cache_forgets() {
+    let at = WorkerTime::from_millis;
     let cache = Cache::new(8, Duration::from_secs(1), [1, 2, 3, 4]);
     let name = cache.name(b"alice", b"secret");
     assert_ne!(name, cache.name(b"alices", b"ecret"));
     assert_ne!(name, Cache::new(8, Duration::from_secs(1), [1, 2, 3, 5]).name(b"alice", b"secret"));
-    assert!(!cache.has(name, 10));
-    cache.remember(name, 10);
-    assert!(cache.has(name, 10) && cache.has(name, 1009) && !cache.has(name, 1010));
+    assert!(!cache.has(name, at(10)));
+    cache.remember(name, at(10));
+    assert!(cache.has(name, at(10)) && cache.has(name, at(1009)) && !cache.has(name, at(1010)));
     for number in 0..8_u8 {
-        cache.remember(cache.name(b"bob", &[number]), 500 + u64::from(number));
+        cache.remember(cache.name(b"bob", &[number]), at(500 + u64::from(number)));
     }
-    assert!(!cache.has(name, 510), "eight others have taken its place");
-    assert!(cache.has(cache.name(b"bob", &[7]), 510));
+    assert!(!cache.has(name, at(510)), "eight others have taken its place");
+    assert!(cache.has(cache.name(b"bob", &[7]), at(510)));
     let none = Cache::new(8, Duration::ZERO, [1, 2, 3, 4]);
-    none.remember(name, 10);
-    assert!(!none.has(name, 10));
+    none.remember(name, at(10));
+    assert!(!none.has(name, at(10)));
 }
 
 fn config(users: &[(&str, &str)]) -> BasicAuthConfig {

@@ -60,7 +60,7 @@ fn the_head_waits_for_the_first_message() {
         let mut stage = call("Upload", "");
         assert_eq!(
             stage.enter(&*library, Phase::RequestHead),
-            TestFilterResult { verdict: Verdict::Hold, edits: vec![], wait_ms: 0 }
+            TestFilterResult { verdict: Verdict::Hold, edits: vec![], wait: None }
         );
         let mut at = 0;
         for piece in body.chunks(step) {

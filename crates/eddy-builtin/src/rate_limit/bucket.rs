@@ -7,6 +7,8 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
+use eddy_ids::WorkerTime;
+
 /// Refill rate and size of buckets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rate {
@@ -23,10 +25,10 @@ pub(super) struct BucketTake {
     pub(super) is_taken: bool,
     /// Number of tokens left.
     pub(super) left: u32,
-    /// Time until the bucket is full again, in nanoseconds.
-    pub(super) full_in_ns: u64,
-    /// Time until enough tokens are available, in nanoseconds; 0 if they were taken.
-    pub(super) wait_ns: u64,
+    /// Time until the bucket is full again.
+    pub(super) full_in: Duration,
+    /// Time until enough tokens are available; zero if they were taken.
+    pub(super) wait: Duration,
 }
 
 impl Rate {
@@ -40,7 +42,8 @@ impl Rate {
     }
 
     /// Takes `count` tokens from a bucket, if it has as many.
-    pub(super) fn take(self, stock: &AtomicU64, count: u32, now_ns: u64) -> BucketTake {
+    pub(super) fn take(self, stock: &AtomicU64, count: u32, now: WorkerTime) -> BucketTake {
+        let now_ns = nanos(now);
         let cost_ns = self.interval_ns.saturating_mul(u64::from(count));
         let mut full_at = stock.load(Relaxed);
         loop {
@@ -50,15 +53,20 @@ impl Rate {
                 return BucketTake {
                     is_taken: false,
                     left: self.count(self.full_ns.saturating_sub(used_ns)),
-                    full_in_ns: used_ns,
-                    wait_ns,
+                    full_in: Duration::from_nanos(used_ns),
+                    wait: Duration::from_nanos(wait_ns),
                 };
             };
             let next = now_ns.max(full_at).saturating_add(cost_ns);
             match stock.compare_exchange_weak(full_at, next, Relaxed, Relaxed) {
                 Ok(_) => {
-                    let full_in_ns = used_ns + cost_ns;
-                    return BucketTake { is_taken: true, left: self.count(spare_ns), full_in_ns, wait_ns: 0 };
+                    let full_in = Duration::from_nanos(used_ns + cost_ns);
+                    return BucketTake {
+                        is_taken: true,
+                        left: self.count(spare_ns),
+                        full_in,
+                        wait: Duration::ZERO,
+                    };
                 }
                 Err(changed) => full_at = changed,
             }
@@ -97,26 +105,36 @@ impl Common {
     }
 
     /// Takes a token on a worker's thread.
-    pub(super) fn take(&self, rate: Rate, worker: u16, now_ns: u64) -> BucketTake {
+    pub(super) fn take(&self, rate: Rate, worker: u16, now: WorkerTime) -> BucketTake {
         let Some(lane) = self.lanes.get(usize::from(worker)) else {
-            return rate.take(&self.stock, 1, now_ns);
+            return rate.take(&self.stock, 1, now);
         };
         let held = lane.left.load(Relaxed);
         if held > 0 {
             lane.left.store(held - 1, Relaxed);
-            let used_ns = self.stock.load(Relaxed).saturating_sub(now_ns);
+            let used_ns = self.stock.load(Relaxed).saturating_sub(nanos(now));
             let left = rate.count(rate.full_ns.saturating_sub(used_ns));
-            return BucketTake { is_taken: true, left, full_in_ns: used_ns, wait_ns: 0 };
+            return BucketTake {
+                is_taken: true,
+                left,
+                full_in: Duration::from_nanos(used_ns),
+                wait: Duration::ZERO,
+            };
         }
         if self.lot > 1 {
-            let taken = rate.take(&self.stock, self.lot, now_ns);
+            let taken = rate.take(&self.stock, self.lot, now);
             if taken.is_taken {
                 lane.left.store(u64::from(self.lot - 1), Relaxed);
                 return taken;
             }
         }
-        rate.take(&self.stock, 1, now_ns)
+        rate.take(&self.stock, 1, now)
     }
+}
+
+/// Returns the time in nanoseconds, in which buckets count.
+pub(super) fn nanos(time: WorkerTime) -> u64 {
+    time.as_millis().saturating_mul(1_000_000)
 }
 
 /// Maximum batch size of a worker.

@@ -58,9 +58,9 @@ impl RateLimit {
     }
 
     fn take(&self, view: &ExchangeView<'_>, worker: u16) -> BucketTake {
-        let now_ns = view.about.now_ms.saturating_mul(1_000_000);
+        let now = view.about.now;
         match &self.stocks {
-            Stocks::All(common) => common.take(self.rate, worker, now_ns),
+            Stocks::All(common) => common.take(self.rate, worker, now),
             Stocks::Client { client, ipv6_mask, table } => {
                 let hash = match client.client(view) {
                     ClientAddress::Ip(IpAddr::V4(address)) => self.hash(1, &address.octets()),
@@ -70,12 +70,12 @@ impl RateLimit {
                     ClientAddress::Unix => self.hash(3, &[]),
                     ClientAddress::Unreadable => self.hash(4, &[]),
                 };
-                table.take(self.rate, hash, now_ns)
+                table.take(self.rate, hash, now)
             }
             Stocks::Field { name, table } => {
                 let value = view.request.fields.first_named(name.as_bytes());
                 let hash = self.hash(u8::from(value.is_some()), value.unwrap_or_default());
-                table.take(self.rate, hash, now_ns)
+                table.take(self.rate, hash, now)
             }
         }
     }
@@ -93,11 +93,11 @@ impl RateLimit {
         self.refused.count(answer.worker);
         let verdict = answer.reply(429, "too many requests\n", "rate_limit");
         let mut scratch = Scratch::new();
-        scratch.format(format_args!("{}", seconds(taken.wait_ns).max(1)));
+        scratch.format(format_args!("{}", seconds(taken.wait).max(1)));
         answer.reply_field("retry-after", scratch.bytes());
         if self.fields != RateFields::Never {
             answer.reply_field(POLICY, self.policy.as_bytes());
-            write_limit(0, seconds(taken.wait_ns), &mut scratch);
+            write_limit(0, seconds(taken.wait), &mut scratch);
             answer.reply_field(LIMIT, scratch.bytes());
         }
         answer.edit(&FilterEdit::ReplyGrpc(GRPC_RESOURCE_EXHAUSTED));
@@ -138,7 +138,7 @@ impl Builtin for RateLimit {
             return self.refuse(taken, answer);
         }
         if self.fields == RateFields::Always {
-            let full_in = seconds(taken.full_in_ns).min(0x7fff_ffff);
+            let full_in = seconds(taken.full_in).min(0x7fff_ffff);
             *answer.state = STATE_SET | full_in << 32 | u64::from(taken.left);
         }
         Verdict::Continue
@@ -157,8 +157,9 @@ fn write_limit(left: u64, seconds: u64, scratch: &mut Scratch) {
     scratch.format(format_args!("\"default\";r={left};t={seconds}"));
 }
 
-fn seconds(nanoseconds: u64) -> u64 {
-    nanoseconds.div_ceil(1_000_000_000)
+/// Returns the time in seconds, rounded up.
+fn seconds(time: Duration) -> u64 {
+    time.as_secs() + u64::from(time.subsec_nanos() > 0)
 }
 
 /// Header names of draft-ietf-httpapi-ratelimit-headers.

@@ -2,8 +2,11 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 
-use super::bucket::{BucketTake, Rate};
+use eddy_ids::WorkerTime;
+
+use super::bucket::{BucketTake, Rate, nanos};
 
 /// Buckets by key, in sets of eight; a key belongs to one set.
 ///
@@ -30,16 +33,16 @@ impl BucketTable {
     }
 
     /// Takes a token from the bucket of a key, whose hash must not be predictable by clients.
-    pub(super) fn take(&self, rate: Rate, hash: u64, now_ns: u64) -> BucketTake {
-        let stock = self.stock(hash, now_ns);
+    pub(super) fn take(&self, rate: Rate, hash: u64, now: WorkerTime) -> BucketTake {
+        let stock = self.stock(hash, now);
         stock.map_or(
             // Never used: there is at least one set of eight.
-            BucketTake { is_taken: false, left: 0, full_in_ns: 0, wait_ns: 0 },
-            |stock| rate.take(stock, 1, now_ns),
+            BucketTake { is_taken: false, left: 0, full_in: Duration::ZERO, wait: Duration::ZERO },
+            |stock| rate.take(stock, 1, now),
         )
     }
 
-    fn stock(&self, hash: u64, now_ns: u64) -> Option<&AtomicU64> {
+    fn stock(&self, hash: u64, now: WorkerTime) -> Option<&AtomicU64> {
         let key = hash | 1;
         // The lowest bit marks a used slot; the set is chosen by the other bits.
         let index = (hash >> 1) & (self.sets.len() as u64).wrapping_sub(1);
@@ -47,7 +50,7 @@ impl BucketTable {
         if let Some(slot) = set.iter().find(|slot| slot.key.load(Relaxed) == key) {
             return Some(&slot.stock);
         }
-        let free = set.iter().min_by_key(|slot| slot.stock.load(Relaxed).max(now_ns))?;
+        let free = set.iter().min_by_key(|slot| slot.stock.load(Relaxed).max(nanos(now)))?;
         let before = free.key.load(Relaxed);
         if free.key.compare_exchange(before, key, Relaxed, Relaxed).is_ok() {
             free.stock.store(0, Relaxed);

@@ -3,6 +3,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use eddy_filter::{FilterLibrary, Phase, Verdict};
+use eddy_ids::{Millis, WorkerTime};
 use proptest::prelude::*;
 
 use super::bucket::{Common, Rate};
@@ -11,24 +12,30 @@ use super::{RateFields, RateKey, RateLimitConfig};
 use crate::tests::support::{TestExchange, TestFilterResult, TestServices, context};
 use crate::{BuiltinConfig, ClientConfig, make};
 
-const MS: u64 = 1_000_000;
+/// Returns a reading of the clock.
+fn at(millis: u64) -> WorkerTime {
+    WorkerTime::from_millis(millis)
+}
 
 #[test]
 fn a_stock_is_used_up_and_grows_back() {
     let rate = Rate::new(10, Duration::from_secs(1), 10);
     let stock = AtomicU64::new(0);
-    let now = 5_000 * MS;
+    let now = at(5_000);
     for left in (0..10).rev() {
         let taken = rate.take(&stock, 1, now);
         assert!(taken.is_taken && taken.left == left, "{taken:?}");
     }
     let refused = rate.take(&stock, 1, now);
     assert!(!refused.is_taken);
-    assert_eq!((refused.left, refused.wait_ns, refused.full_in_ns), (0, 100 * MS, 1000 * MS));
-    assert!(!rate.take(&stock, 1, now + 99 * MS).is_taken);
-    assert!(rate.take(&stock, 1, now + 100 * MS).is_taken);
-    assert!(!rate.take(&stock, 1, now + 150 * MS).is_taken);
-    assert_eq!(rate.take(&stock, 1, now + 60_000 * MS).left, 9);
+    assert_eq!(
+        (refused.left, refused.wait, refused.full_in),
+        (0, Duration::from_millis(100), Duration::from_secs(1))
+    );
+    assert!(!rate.take(&stock, 1, now + Millis::new(99)).is_taken);
+    assert!(rate.take(&stock, 1, now + Millis::new(100)).is_taken);
+    assert!(!rate.take(&stock, 1, now + Millis::new(150)).is_taken);
+    assert_eq!(rate.take(&stock, 1, now + Millis::new(60_000)).left, 9);
 }
 
 proptest! {
@@ -44,7 +51,7 @@ proptest! {
         let (mut now, mut taken) = (1000_u64, 0_u64);
         for (wait, tries) in steps {
             now += wait;
-            taken += (0..tries).filter(|_| rate.take(&stock, 1, now * MS).is_taken).count() as u64;
+            taken += (0..tries).filter(|_| rate.take(&stock, 1, at(now)).is_taken).count() as u64;
             // The time per request is truncated to whole nanoseconds: the actual rate is higher by less than 0.1 %.
             let grown = (now - 1000) as f64 / per_ms as f64 * f64::from(requests) * 1.001;
             prop_assert!(taken as f64 <= f64::from(burst) + grown + 1.0, "{} {}", taken, grown);
@@ -55,7 +62,7 @@ proptest! {
     fn extremes_do_not_overflow(requests in 1..=10_000_000_u32, burst in 1..=10_000_000_u32, now: u64, stock: u64) {
         for per in [Duration::from_millis(1), Duration::from_secs(86_400)] {
             let rate = Rate::new(requests, per, burst);
-            rate.take(&AtomicU64::new(stock), 256, now);
+            rate.take(&AtomicU64::new(stock), 256, at(now));
         }
     }
 }
@@ -68,7 +75,7 @@ fn many_threads_take_no_more_than_there_is() {
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
-                let mine = (0..1000).filter(|_| rate.take(&stock, 1, 5 * MS).is_taken).count();
+                let mine = (0..1000).filter(|_| rate.take(&stock, 1, at(5)).is_taken).count();
                 taken.fetch_add(mine as u64, Relaxed);
             });
         }
@@ -82,13 +89,13 @@ fn lots_lose_less_than_a_64th() {
         let rate = Rate::new(burst, Duration::from_secs(3600), burst);
         let common = Common::new(burst, workers.into());
         // One request on each worker, then all the rest on the first.
-        let mut taken = (0..workers).filter(|worker| common.take(rate, *worker, MS).is_taken).count();
-        while common.take(rate, 0, MS).is_taken {
+        let mut taken = (0..workers).filter(|worker| common.take(rate, *worker, at(1)).is_taken).count();
+        while common.take(rate, 0, at(1)).is_taken {
             taken += 1;
         }
         let burst = burst as usize;
         assert!(taken <= burst && taken + burst / 64 >= burst, "{taken} of {burst}");
-        let beyond = common.take(rate, 200, MS);
+        let beyond = common.take(rate, 200, at(1));
         assert!(!beyond.is_taken);
     }
 }
@@ -100,14 +107,14 @@ fn a_table_forgets_the_fullest_first() {
     let hash = |number: u64| number << 8;
     for number in 1..=8 {
         for _ in 0..number {
-            assert!(table.take(rate, hash(number), MS).is_taken);
+            assert!(table.take(rate, hash(number), at(1)).is_taken);
         }
     }
     // The ninth key replaces the first, whose bucket is the fullest.
-    assert_eq!(table.take(rate, hash(9), MS).left, 99);
-    assert_eq!(table.take(rate, hash(8), MS).left, 91);
-    assert_eq!(table.take(rate, hash(2), MS).left, 97);
-    assert_eq!(table.take(rate, hash(1), MS).left, 99);
+    assert_eq!(table.take(rate, hash(9), at(1)).left, 99);
+    assert_eq!(table.take(rate, hash(8), at(1)).left, 91);
+    assert_eq!(table.take(rate, hash(2), at(1)).left, 97);
+    assert_eq!(table.take(rate, hash(1), at(1)).left, 99);
 }
 
 fn config(key: RateKey) -> RateLimitConfig {
@@ -198,12 +205,12 @@ fn every_answer_tells_if_asked() {
 fn time_brings_requests_back() {
     let (context, _) = context(1, TestServices::default());
     let (library, _) = make(&BuiltinConfig::RateLimit(config(clients())), &context).unwrap();
-    let at = |now_ms: u64| {
+    let verdict_at = |millis: u64| {
         let mut stage = TestExchange::request("GET / HTTP/1.1\nhost: a");
-        stage.now_ms = now_ms;
+        stage.now = at(millis);
         stage.enter(&*library, Phase::RequestHead).verdict
     };
-    let verdicts: Vec<Verdict> = [0, 0, 0, 4_999, 5_000, 5_001, 30_000].map(at).into();
+    let verdicts: Vec<Verdict> = [0, 0, 0, 4_999, 5_000, 5_001, 30_000].map(verdict_at).into();
     use Verdict::{Continue, Reply};
     assert_eq!(verdicts, [Continue, Continue, Reply, Reply, Continue, Reply, Continue]);
 }

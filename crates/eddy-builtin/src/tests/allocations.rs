@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use eddy_filter::{EditLog, Phase};
+use eddy_ids::WorkerTime;
 
 use super::support::{TestExchange, made};
 use crate::{
@@ -85,7 +86,7 @@ fn a_request_allocates_nothing() {
         });
         let mut round = |now_ms: u64| {
             for stage in &mut stages {
-                stage.now_ms = now_ms;
+                stage.now = WorkerTime::from_millis(now_ms);
                 stage.entropy = [now_ms, now_ms];
                 for phase in
                     [Phase::RequestHead, Phase::RequestBody, Phase::ResponseHead, Phase::ResponseBody]

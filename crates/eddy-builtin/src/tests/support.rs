@@ -13,12 +13,13 @@ use eddy_filter::{
     RequestView, ResponseView, Verdict,
 };
 use eddy_http::{Fields, HeadLimits, Method, RequestHead, ResponseHead};
+use eddy_ids::{Millis, WorkerTime};
 
 use crate::{BuiltinConfig, BuiltinContext, Services, make};
 
 /// Exchange to be shown to filters.
 pub(crate) struct TestExchange {
-    pub(crate) now_ms: u64,
+    pub(crate) now: WorkerTime,
     pub(crate) entropy: [u64; 2],
     pub(crate) peer: Option<IpAddr>,
     pub(crate) metadata: DynamicMetadata,
@@ -40,7 +41,7 @@ pub(crate) struct TestExchange {
 pub(crate) struct TestFilterResult {
     pub(crate) verdict: Verdict,
     pub(crate) edits: Vec<String>,
-    pub(crate) wait_ms: u32,
+    pub(crate) wait: Option<Millis>,
 }
 
 impl TestExchange {
@@ -50,7 +51,7 @@ impl TestExchange {
         let mut head = RequestHead::new();
         head.parse(&bytes, &HeadLimits::default()).unwrap();
         Self {
-            now_ms: 1_000_000,
+            now: WorkerTime::from_millis(1_000_000),
             entropy: [3, 5],
             peer: Some("192.0.2.1".parse().unwrap()),
             metadata: DynamicMetadata::new(),
@@ -87,8 +88,8 @@ impl TestExchange {
     /// Enters a filter with the exchange.
     pub(crate) fn enter(&mut self, library: &dyn FilterLibrary, phase: Phase) -> TestFilterResult {
         let mut edits = EditLog::new();
-        let (verdict, wait_ms) = self.run(library, phase, &mut edits);
-        TestFilterResult { verdict, edits: spell(&edits), wait_ms }
+        let (verdict, wait) = self.run(library, phase, &mut edits);
+        TestFilterResult { verdict, edits: spell(&edits), wait }
     }
 
     /// Enters a filter with the exchange; the filter writes its edits into `edits`.
@@ -97,8 +98,8 @@ impl TestExchange {
         library: &dyn FilterLibrary,
         phase: Phase,
         edits: &mut EditLog,
-    ) -> (Verdict, u32) {
-        let (verdict, wait_ms, state) = {
+    ) -> (Verdict, Option<Millis>) {
+        let (verdict, wait, state) = {
             let view = self.view(phase);
             let mut steps =
                 [FilterInvocation { filter: 1, state: self.state, id: 9, ..FilterInvocation::default() }];
@@ -112,15 +113,15 @@ impl TestExchange {
                 ended: &[],
                 edits,
                 stopped: 0,
-                wait_ms: 0,
+                wait: None,
                 current: &AtomicU32::new(0),
             };
             library.run(&mut call);
-            let wait_ms = call.wait_ms;
-            (steps[0].verdict, wait_ms, steps[0].state)
+            let wait = call.wait;
+            (steps[0].verdict, wait, steps[0].state)
         };
         self.state = state;
-        (verdict, wait_ms)
+        (verdict, wait)
     }
 
     pub(crate) fn view(&self, phase: Phase) -> ExchangeView<'_> {
@@ -158,7 +159,7 @@ impl TestExchange {
                 request_id: b"id-1",
                 metadata: Some(&self.metadata),
                 started_unix_us: 1_700_000_000_123_456,
-                now_ms: self.now_ms,
+                now: self.now,
                 entropy: self.entropy,
                 request_bytes: self.bytes_so_far,
                 response_bytes: self.bytes_so_far,

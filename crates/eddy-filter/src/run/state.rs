@@ -1,5 +1,7 @@
 //! States of a message on its way through a chain.
 
+use eddy_ids::WorkerTime;
+
 use crate::phase::Phase;
 
 /// State of a message's head.
@@ -98,16 +100,16 @@ pub struct FilterPause {
     pub step: u8,
     /// Number of the crossing.
     pub turn: u32,
-    /// Deadline in milliseconds on the owner's clock.
-    pub due_ms: u64,
+    /// Deadline on the owner's clock.
+    pub due: WorkerTime,
     /// Time at which the exchange goes on by itself, if the filter asked for that.
-    pub goes_on_ms: Option<u64>,
+    pub goes_on: Option<WorkerTime>,
 }
 
 impl FilterPause {
     /// Returns the time at which to check again.
-    pub fn wakes_ms(&self) -> u64 {
-        self.goes_on_ms.map_or(self.due_ms, |goes_on_ms| goes_on_ms.min(self.due_ms))
+    pub fn wakes(&self) -> WorkerTime {
+        self.goes_on.map_or(self.due, |goes_on| goes_on.min(self.due))
     }
 }
 

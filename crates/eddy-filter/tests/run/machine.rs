@@ -9,6 +9,7 @@ use eddy_filter::{
     LibraryCall, LibraryKeepAlive, MessageRun, Phase, PhaseCall, RunOutput, StepResult, Travel, Verdict,
 };
 use eddy_http::{Fields, FieldsEditor};
+use eddy_ids::WorkerTime;
 
 use crate::scenario::{ChainScenario, Edit, FilterAction, MessageSpec, REPLY, StepSpec, TraceEvent, letter};
 
@@ -271,7 +272,13 @@ impl MachineExchange<'_, '_> {
                 None => message.passed(&self.chain, &call),
                 Some((step, Verdict::Pause)) => {
                     let (phase, turn) = (call.phase, self.turn);
-                    message.pause(FilterPause { phase, step, turn, due_ms: 1000, goes_on_ms: None });
+                    message.pause(FilterPause {
+                        phase,
+                        step,
+                        turn,
+                        due: WorkerTime::from_millis(1000),
+                        goes_on: None,
+                    });
                 }
                 Some((step, Verdict::Fault)) => match self.fail(step) {
                     FailureOutcome::LeftOut => {

@@ -9,6 +9,7 @@ use eddy_filter::{
     CallBond, EDITS_BYTES_MAX, FilterLogLevel, FilterOutboundRequest, Handle, HostApi, HostError, MetricKind,
     Verdict,
 };
+use eddy_ids::Millis;
 use wasmtime::{Caller, Linker};
 
 use super::image::GuestMemoryReader;
@@ -138,7 +139,6 @@ fn send(host: &dyn HostApi, memory: GuestMemoryReader<'_>, at: u64) -> Result<()
     let cluster =
         text(offset_of!(abi::NativeOutbound, cluster), NAME_BYTES_MAX).map_err(|_| HostError::Unknown)?;
     let exchange = long(offset_of!(abi::NativeOutbound, exchange));
-    let timeout_ms = number(offset_of!(abi::NativeOutbound, timeout_ms));
     host.send(&FilterOutboundRequest {
         filter: number(offset_of!(abi::NativeOutbound, filter)),
         token: long(offset_of!(abi::NativeOutbound, token)),
@@ -150,7 +150,7 @@ fn send(host: &dyn HostApi, memory: GuestMemoryReader<'_>, at: u64) -> Result<()
         authority: text(offset_of!(abi::NativeOutbound, authority), HEAD_BYTES_MAX)?,
         fields,
         body: text(offset_of!(abi::NativeOutbound, body), EDITS_BYTES_MAX)?,
-        timeout_ms: if timeout_ms == 0 { OUTBOUND_TIMEOUT_MS } else { timeout_ms },
+        timeout: Millis::new(number(offset_of!(abi::NativeOutbound, timeout_ms)).into()),
     })
 }
 
@@ -185,4 +185,3 @@ const BOUNDS_MAX: usize = 32;
 const METRICS_MAX: usize = 4096;
 const OUTBOUND_FIELDS_MAX: usize = 256;
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-const OUTBOUND_TIMEOUT_MS: u32 = 5_000;

@@ -1,6 +1,7 @@
 //! Sending of outbound requests of a script.
 
 use eddy_filter::{CallBond, FilterOutboundRequest, HostError};
+use eddy_ids::Millis;
 
 use super::order::UNKNOWN;
 use super::stage::LuaHookContext;
@@ -42,7 +43,7 @@ pub(super) fn send(
         authority: &order.authority,
         fields: order.fields.iter().map(|(name, value)| (&name[..], &value[..])).collect(),
         body,
-        timeout_ms,
+        timeout: Millis::new(timeout_ms.into()),
     };
     stage.host.send(&request).map_err(|error| match error {
         HostError::Unknown => UNKNOWN.to_owned(),

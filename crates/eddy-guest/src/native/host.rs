@@ -9,6 +9,7 @@ use eddy_filter::{
     CallBond, EDITS_BYTES_MAX, FilterLogLevel, FilterOutboundRequest, Handle, HostApi, HostError, MetricKind,
     Verdict,
 };
+use eddy_ids::Millis;
 
 use super::abi;
 use super::crossing;
@@ -207,7 +208,7 @@ unsafe fn outbound_of<'a>(raw: &abi::NativeOutbound) -> Result<FilterOutboundReq
         authority: text(raw.authority, HEAD_BYTES_MAX)?,
         fields: fields?,
         body: text(raw.body, EDITS_BYTES_MAX)?,
-        timeout_ms: if raw.timeout_ms == 0 { OUTBOUND_TIMEOUT_MS } else { raw.timeout_ms },
+        timeout: Millis::new(raw.timeout_ms.into()),
     })
 }
 
@@ -222,4 +223,3 @@ const NAME_BYTES_MAX: usize = 256;
 const BOUNDS_MAX: usize = 32;
 const OUTBOUND_FIELDS_MAX: usize = 256;
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-const OUTBOUND_TIMEOUT_MS: u32 = 5_000;

@@ -10,6 +10,7 @@ use eddy_filter::{
     EventKind, FilterEvent, FilterInfo, FilterLibrary, HostApi, Interest, LibraryCall, LibraryKeepAlive,
     LoadError, LoadResult, Phase,
 };
+use eddy_ids::Millis;
 use proxy_wasm_host::abi::Callback;
 use proxy_wasm_host::{Image, QueueId, Sandbox, SharedView, WasmVmLimits};
 
@@ -187,7 +188,7 @@ impl WasmLibrary {
         let count = self.cells.len().max(1);
         let worker = narrow(self.next_worker.fetch_add(1, Relaxed) % count);
         // If the host cannot wake a worker, no plugin listens.
-        let _ = self.kernel.wake(worker, 0, WakeToken::Queue(queue), 0);
+        let _ = self.kernel.wake(worker, Millis::ZERO, WakeToken::Queue(queue), 0);
     }
 
     fn deliver(&self, token: CallToken, answer: CallAnswer) {
@@ -249,7 +250,7 @@ impl FilterLibrary for WasmLibrary {
             letters.lock().unwrap_or_else(PoisonError::into_inner).push(Letter { token, answer });
             // If the wake-up queue of the worker is full, further wake-ups fail as well; the call times out in the
             // module.
-            let _ = self.kernel.wake(token.worker, 0, WakeToken::Letters, event.filter);
+            let _ = self.kernel.wake(token.worker, Millis::ZERO, WakeToken::Letters, event.filter);
         }
     }
 }

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use eddy_filter::{EditLog, ExchangeView, FilterLimit};
+use eddy_ids::Millis;
 use proxy_wasm_host::abi::Callback;
 use proxy_wasm_host::{
     ContextId, ModuleFault, ModuleFaultKind, Plugin as Configuration, PluginStartError, StartError, Vm,
@@ -27,8 +28,8 @@ pub(super) struct PluginRootContext {
     /// The host's number of the filter.
     pub(super) id: u32,
     pub(super) context: ContextId,
-    /// Tick period in milliseconds, if the plugin requested ticks.
-    pub(super) period_ms: Option<u32>,
+    /// Tick period, if the plugin requested ticks.
+    pub(super) period: Option<Millis>,
     /// Counts the requested periods, so that ticks of an earlier one are ignored.
     pub(super) turn: u8,
 }
@@ -36,11 +37,11 @@ pub(super) struct PluginRootContext {
 impl PluginRootContext {
     /// Schedules the next tick of the plugin.
     fn arm(&self, kernel: &ModuleShared, worker: u16, generation: u32) {
-        let Some(period_ms) = self.period_ms else { return };
+        let Some(period) = self.period else { return };
         let Ok(plugin) = u16::try_from(self.number) else { return };
         let token = WakeToken::Tick { generation, plugin, turn: self.turn };
         // If the host cannot wake a worker, there are no ticks.
-        let _ = kernel.wake(worker, period_ms, token, self.id);
+        let _ = kernel.wake(worker, period, token, self.id);
     }
 }
 
@@ -117,7 +118,7 @@ impl PluginVm {
             number: plugin.number,
             id: plugin.id,
             context,
-            period_ms: None,
+            period: None,
             turn: 0,
         });
         Ok(())
@@ -217,9 +218,9 @@ impl PluginVm {
     pub(super) fn settle(&mut self, kernel: &ModuleShared) {
         let embedding = self.vm.host_mut();
         embedding.go_on();
-        while let Some((number, period_ms)) = embedding.periods.pop() {
+        while let Some((number, period)) = embedding.periods.pop() {
             let Some(root) = self.roots.iter_mut().find(|root| root.number == number) else { continue };
-            root.period_ms = period_ms;
+            root.period = period;
             root.turn = root.turn.wrapping_add(1);
             let (root, worker, generation) = (*root, embedding.worker, embedding.generation);
             root.arm(kernel, worker, generation);
@@ -234,7 +235,7 @@ impl PluginVm {
         turn: u8,
     ) -> Result<(), CallbackFailure> {
         let root = self.roots.iter().find(|root| root.number == plugin.number).copied();
-        let Some(root) = root.filter(|root| root.turn == turn && root.period_ms.is_some()) else {
+        let Some(root) = root.filter(|root| root.turn == turn && root.period.is_some()) else {
             return Ok(());
         };
         self.enter(plugin, None, |vm| vm.on_tick(root.context))?;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use eddy_filter::{FilterLibrary, HostError, Wake};
+use eddy_ids::Millis;
 use proxy_wasm_host::{Image, SharedView};
 
 use super::embedding::{Common, Embedding, Plugin};
@@ -42,11 +43,11 @@ impl ModuleShared {
     pub(super) fn wake(
         &self,
         worker: u16,
-        after_ms: u32,
+        after: Millis,
         token: WakeToken,
         filter: u32,
     ) -> Result<(), HostError> {
-        let wake = Wake { library: Weak::clone(&self.me), filter, token: token.number(), worker, after_ms };
+        let wake = Wake { library: Weak::clone(&self.me), filter, token: token.number(), worker, after };
         self.common.host.wake(wake)
     }
 }

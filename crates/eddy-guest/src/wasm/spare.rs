@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use eddy_filter::FilterLogLevel;
+use eddy_ids::Millis;
 
 use super::embedding::Plugin;
 use super::machine::PluginVm;
@@ -71,11 +72,11 @@ impl StandbyInstances {
         let mut state = lock(&self.state);
         let ready = state.ready.take();
         if !state.is_starting {
-            let delay_ms = delay_after(state.failures);
-            state.is_starting = if delay_ms == 0 {
+            let delay = delay_after(state.failures);
+            state.is_starting = if delay == Millis::ZERO {
                 self.start()
             } else {
-                self.kernel.wake(worker, delay_ms, WakeToken::Refill, 0).is_ok()
+                self.kernel.wake(worker, delay, WakeToken::Refill, 0).is_ok()
             };
         }
         ready.ok_or_else(|| {
@@ -137,16 +138,20 @@ impl StandbyInstances {
     }
 }
 
-/// Returns the delay of the next start in milliseconds, by the number of failures.
-fn delay_after(failures: u32) -> u32 {
+/// Returns the delay of the next start by the number of failures.
+fn delay_after(failures: u32) -> Millis {
     let beyond = failures.saturating_sub(FAILURES_FREE);
-    if beyond == 0 { 0 } else { (DELAY_MS_FIRST << (beyond.min(10) - 1)).min(DELAY_MS_MAX) }
+    if beyond == 0 {
+        Millis::ZERO
+    } else {
+        Millis::new(DELAY_FIRST.get() << (beyond.min(10) - 1)).min(DELAY_MAX)
+    }
 }
 
 /// Number of failures after which the next VM is still started at once.
 const FAILURES_FREE: u32 = 5;
-const DELAY_MS_FIRST: u32 = 10;
-const DELAY_MS_MAX: u32 = 1000;
+const DELAY_FIRST: Millis = Millis::new(10);
+const DELAY_MAX: Millis = Millis::new(1000);
 /// Time without a failure after which earlier ones are ignored.
 const CALM: Duration = Duration::from_secs(10);
 
@@ -157,6 +162,6 @@ mod tests {
     #[test]
     fn starts_wait_longer_and_longer_but_not_for_ever() {
         let delays = [0, 5, 6, 7, 8, 12, 13, 1000].map(delay_after);
-        assert_eq!(delays, [0, 0, 10, 20, 40, 640, 1000, 1000]);
+        assert_eq!(delays, [0, 0, 10, 20, 40, 640, 1000, 1000].map(Millis::new));
     }
 }

@@ -128,7 +128,7 @@ impl LinearTestBench {
             ended,
             edits: &mut edits,
             stopped: 0,
-            wait_ms: 0,
+            wait: None,
             current: &current,
         };
         self.library.run(&mut call);

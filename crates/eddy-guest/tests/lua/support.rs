@@ -58,7 +58,7 @@ impl HostApi for FakeLuaHost {
             text(request.method),
             text(request.target),
             text(request.authority),
-            request.timeout_ms,
+            request.timeout.get(),
             if request.bond == eddy_filter::CallBond::Awaited { "" } else { " alone" }
         );
         let mut fields = request.fields.clone();
@@ -194,7 +194,7 @@ impl Play {
             ended,
             edits: &mut edits,
             stopped: 0,
-            wait_ms: 0,
+            wait: None,
             current: &current,
         });
     }
@@ -315,7 +315,7 @@ impl LuaTestExchange<'_> {
             ended: &[],
             edits,
             stopped: 9,
-            wait_ms: 0,
+            wait: None,
             current: &current,
         };
         self.play.script.run(&mut call);

@@ -218,7 +218,7 @@ fn the_hosts_functions_take_care() {
         assert_eq!(outcome.set("send").unwrap(), expected, "{config}");
     }
     let sent = HOST.sent.lock().unwrap().join("\n");
-    assert!(sent.contains("cluster: \"users\"") && sent.contains("timeout_ms: 5000"), "{sent}");
+    assert!(sent.contains("cluster: \"users\"") && sent.contains("timeout: Millis(0)"), "{sent}");
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn a_crossing_allocates_nothing_and_takes_no_time() {
             ended: &[],
             edits: &mut edits,
             stopped: 0,
-            wait_ms: 0,
+            wait: None,
             current: &current,
         };
         library.run(&mut call);

@@ -217,7 +217,7 @@ pub(crate) fn run_with(
         ended,
         edits: &mut edits,
         stopped: 0,
-        wait_ms: 0,
+        wait: None,
         current: &current,
     };
     library.run(&mut call);

@@ -167,7 +167,7 @@ fn enter(
         ended,
         edits: &mut edits,
         stopped: 0,
-        wait_ms: 0,
+        wait: None,
         current: &current,
     };
     guest.run(&mut call);

@@ -118,11 +118,7 @@ impl OutboundOrder {
             authority: authority.into(),
             edits,
             body: request.body.into(),
-            timeout: if request.timeout_ms == 0 {
-                TIMEOUT_DEFAULT
-            } else {
-                Millis::new(request.timeout_ms.into())
-            },
+            timeout: if request.timeout == Millis::ZERO { TIMEOUT_DEFAULT } else { request.timeout },
             given_up: Arc::default(),
         })
     }
@@ -259,7 +255,7 @@ mod tests {
             authority: b"",
             fields,
             body: b"",
-            timeout_ms: 0,
+            timeout: Millis::ZERO,
         }
     }
 

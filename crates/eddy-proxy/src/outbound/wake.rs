@@ -2,22 +2,22 @@
 
 use std::rc::Rc;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
 use eddy_filter::{EventKind, FilterEvent, Wake};
 use eddy_http::Fields;
+use eddy_ids::Millis;
 use tokio::time::sleep;
 
 use crate::worker::Worker;
 
 /// Wakes a library after the requested time, if it is still in use then.
 pub(crate) async fn wake(worker: Rc<Worker>, wake: Wake) {
-    if wake.after_ms > 0 {
+    if wake.after > Millis::ZERO {
         #[expect(
             clippy::disallowed_methods,
             reason = "the filter has requested to be woken after this time"
         )]
-        sleep(Duration::from_millis(wake.after_ms.into())).await;
+        sleep(wake.after.as_duration()).await;
     }
     let Some(library) = wake.library.upgrade() else { return };
     // Marks the filter as running, so that a hang can be attributed to it.

@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use eddy_filter::{
     EditLog, ExchangeView, FilterEdit, FilterEvent, FilterLibrary, Handle, LibraryCall, Phase, Verdict,
 };
+use eddy_ids::Millis;
 use eddy_upstream::Rng;
 
 use super::book::{Book, WORD_BYTES, number_of, word_of};
@@ -53,7 +54,7 @@ impl FilterLibrary for RandomLibrary {
             hook.edit(u16::try_from(index).unwrap(), call.edits);
             step.verdict = hook.verdict(view, u16::try_from(index).unwrap(), call.edits);
             if step.verdict == Verdict::Pause {
-                call.wait_ms = if hook.rng.below(8) == 0 { 3 } else { 0 };
+                call.wait = (hook.rng.below(8) == 0).then(|| Millis::new(3));
                 let copies = if hook.rng.below(6) == 0 { 2 } else { 1 };
                 let paused =
                     PauseHandle { exchange: call.exchange, turn: call.turn, phase: view.phase, word };

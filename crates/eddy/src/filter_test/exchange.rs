@@ -338,7 +338,7 @@ impl<'a> ScriptExchange<'a> {
             ended: &[],
             edits,
             stopped: 0,
-            wait_ms: 0,
+            wait: None,
             current: &current,
         };
         let phase = view.phase;

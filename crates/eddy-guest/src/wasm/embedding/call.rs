@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use eddy_filter::{CallBond, FilterOutboundRequest, Handle, HostError};
+use eddy_ids::Millis;
 use proxy_wasm_host::abi::{HostResult, Status};
 use proxy_wasm_host::{CallId, CallerScope, ContextId, HttpCall};
 
@@ -56,7 +57,6 @@ impl Embedding {
             }
         };
         let token = CallToken { worker: self.worker, generation: self.generation, call: number }.number();
-        let timeout = call.timeout.as_millis().clamp(1, u128::from(u32::MAX));
         let request = FilterOutboundRequest {
             filter: self.id_of(scope.context),
             token,
@@ -69,7 +69,7 @@ impl Embedding {
             authority,
             fields: call.headers.clone().filter(is_sent).collect(),
             body: call.body,
-            timeout_ms: u32::try_from(timeout).unwrap_or(u32::MAX),
+            timeout: Millis::of(call.timeout).max(Millis::new(1)),
         };
         self.common.host.send(&request).map_err(|error| match error {
             HostError::Unknown | HostError::Invalid => Status::BadArgument,

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use eddy_filter::{Direction, FilterLogLevel, Phase, Verdict};
+use eddy_ids::Millis;
 use proxy_wasm_host::abi::{
     BufferType, HostResult, LogLevel, MapType, MetricType, Pairs, Status, StreamType,
 };
@@ -42,10 +43,8 @@ impl Host for Embedding {
 
     fn set_tick_period(&mut self, scope: CallerScope, period: Option<Duration>) -> HostResult {
         let plugin = self.plugin_of(scope.context).ok_or(Status::BadArgument)?.number;
-        let millis =
-            |period: Duration| u32::try_from(period.as_millis()).unwrap_or(u32::MAX).max(TICK_MS_LEAST);
         self.periods.retain(|(known, _)| *known != plugin);
-        self.periods.push((plugin, period.map(millis)));
+        self.periods.push((plugin, period.map(|period| Millis::of(period).max(TICK_MIN))));
         Ok(())
     }
 
@@ -290,5 +289,5 @@ fn body_of(buffer: BufferType) -> Option<(Phase, Direction)> {
     }
 }
 
-/// Minimum tick period in milliseconds.
-const TICK_MS_LEAST: u32 = 10;
+/// Minimum tick period.
+const TICK_MIN: Millis = Millis::new(10);

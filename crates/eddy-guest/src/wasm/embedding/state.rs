@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_filter::{Direction, FilterLogLevel, Handle, HostApi as EddyHost, Verdict};
+use eddy_ids::Millis;
 use proxy_wasm_host::{ContextId, SharedView};
 
 use super::answer::CallAnswer;
@@ -68,7 +69,7 @@ pub(crate) struct Embedding {
     /// Response that is being delivered.
     pub(super) answer: Option<CallAnswer>,
     /// Tick periods that plugins requested and that are not armed yet; `None` for no more ticks.
-    pub(crate) periods: Vec<(usize, Option<u32>)>,
+    pub(crate) periods: Vec<(usize, Option<Millis>)>,
     /// Properties set by streams.
     pub(super) properties: HashMap<ContextId, Vec<Property>>,
     pub(super) shared: SharedView,

@@ -50,7 +50,7 @@ pub(crate) fn flush_ended(worker: &Worker) {
             ended,
             edits: &mut scratch.edits,
             stopped: 0,
-            wait_ms: 0,
+            wait: None,
             current: &worker.page.worker(worker.index).filter,
         });
         scratch.edits.clear();
@@ -92,7 +92,7 @@ pub(crate) fn enter(
         crossing.take_ended(library, &mut scratch.ended);
         scratch.edits.clear();
         let is_sampled = crossing.is_sampled();
-        let (stopped, wait_ms) = {
+        let (stopped, wait) = {
             let view = view(ctx, &call);
             let mut call = LibraryCall {
                 worker: narrow(worker.index),
@@ -104,11 +104,11 @@ pub(crate) fn enter(
                 ended: &scratch.ended,
                 edits: &mut scratch.edits,
                 stopped: 0,
-                wait_ms: 0,
+                wait: None,
                 current: &worker.page.worker(worker.index).filter,
             };
             library.run(&mut call);
-            (call.stopped, call.wait_ms)
+            (call.stopped, call.wait)
         };
         let stopped = stopped.min(scratch.steps.len());
         note(ctx, chain, phase, scratch, stopped, is_sampled);
@@ -149,7 +149,7 @@ pub(crate) fn enter(
         return match stop {
             None | Some((Verdict::Continue, _)) => Ok(CallOutcome::Passed),
             Some((Verdict::Pause, place)) => {
-                Ok(CallOutcome::Paused(pause(ctx, chain, phase, place, turn, wait_ms)))
+                Ok(CallOutcome::Paused(pause(ctx, chain, phase, place, turn, wait)))
             }
             Some((verdict, step)) => Ok(CallOutcome::Stopped { step, result: result_of(verdict)? }),
         };
@@ -202,7 +202,7 @@ fn pause(
     phase: Phase,
     place: u8,
     turn: u32,
-    wait_ms: u32,
+    wait: Option<Millis>,
 ) -> FilterPause {
     let now = ctx.worker.timers.now();
     let timeout = Millis::of(step_of(chain, place).filter.policy.pause_timeout);
@@ -211,8 +211,8 @@ fn pause(
         phase,
         step: place,
         turn,
-        due_ms: now.deadline(timeout).as_millis(),
-        goes_on_ms: (wait_ms > 0).then(|| now.deadline(Millis::new(wait_ms.into())).as_millis()),
+        due: now.deadline(timeout),
+        goes_on: wait.map(|wait| now.deadline(wait)),
     }
 }
 
@@ -267,7 +267,7 @@ fn about<'a>(ctx: &'a ExchangeCx<'_>) -> ExchangeInfo<'a> {
         metadata: Some(&exchange.filtering.metadata),
         started_unix_us: exchange.filtering.started_unix_us,
         duration_us: exchange.filtering.duration_us,
-        now_ms: ctx.worker.timers.now().as_millis(),
+        now: ctx.worker.timers.now(),
         entropy: [rng.bits(), rng.bits()],
         connection: ctx.down.client.number(),
         request_bytes: exchange.upload.data_bytes,

@@ -38,8 +38,8 @@ pub(crate) fn poll(
     let crossing = &worker.crossing;
     let arrived = crossing.slots.borrow_mut().poll(handle, direction, wait.turn, cx.waker());
     let now = worker.timers.now();
-    let is_due = WorkerTime::from_millis(wait.due_ms) <= now;
-    let goes_on = wait.goes_on_ms.is_some_and(|goes_on_ms| WorkerTime::from_millis(goes_on_ms) <= now);
+    let is_due = wait.due <= now;
+    let goes_on = wait.goes_on.is_some_and(|goes_on| goes_on <= now);
     if arrived.is_none() && !is_due && !goes_on {
         return Ok(FilterPauseStatus::Lasts);
     }
@@ -85,7 +85,7 @@ pub(crate) fn abandon(ctx: &mut ExchangeCx<'_>) {
 impl Filtering {
     /// Returns the earlier of `other` and the time at which the pause of a direction must be checked again.
     pub(crate) fn wakes_at(&self, direction: Direction, other: Option<WorkerTime>) -> Option<WorkerTime> {
-        let own = self.run.message(direction).paused().map(FilterPause::wakes_ms);
-        own.map(WorkerTime::from_millis).into_iter().chain(other).min()
+        let own = self.run.message(direction).paused().map(FilterPause::wakes);
+        own.into_iter().chain(other).min()
     }
 }
