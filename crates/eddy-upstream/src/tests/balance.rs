@@ -24,12 +24,7 @@ const NOW: WorkerTime = WorkerTime::from_millis(1_000_000);
 fn round_robin_takes_equal_endpoints_in_turn() {
     let endpoints = endpoints(&[1, 1, 1]);
     let mut rng = Rng::new(7);
-    let mut balancer = Balancer::new(
-        Balance::RoundRobin,
-        &endpoints,
-        &BalanceTables::of_states(Balance::RoundRobin, &endpoints),
-        &mut rng,
-    );
+    let mut balancer = balancer(Balance::RoundRobin, &endpoints, &mut rng);
     let picks: Vec<usize> =
         (0..6).map(|_| pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)).collect();
     let first = picks[0];
@@ -41,12 +36,7 @@ fn round_robin_takes_equal_endpoints_in_turn() {
 fn round_robin_spreads_a_heavy_endpoint_over_the_cycle() {
     let endpoints = endpoints(&[5, 1, 1]);
     let mut rng = Rng::new(1);
-    let mut balancer = Balancer::new(
-        Balance::RoundRobin,
-        &endpoints,
-        &BalanceTables::of_states(Balance::RoundRobin, &endpoints),
-        &mut rng,
-    );
+    let mut balancer = balancer(Balance::RoundRobin, &endpoints, &mut rng);
     let picks: Vec<usize> =
         (0..70).map(|_| pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)).collect();
     for window in picks.windows(5) {
@@ -59,12 +49,7 @@ fn round_robin_starts_elsewhere_for_another_seed() {
     let endpoints = endpoints(&[1; 16]);
     let first_pick = |seed| {
         let mut rng = Rng::new(seed);
-        let mut balancer = Balancer::new(
-            Balance::RoundRobin,
-            &endpoints,
-            &BalanceTables::of_states(Balance::RoundRobin, &endpoints),
-            &mut rng,
-        );
+        let mut balancer = balancer(Balance::RoundRobin, &endpoints, &mut rng);
         pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)
     };
     let starts: std::collections::HashSet<usize> = (0..64).map(first_pick).collect();
@@ -76,12 +61,7 @@ fn least_request_prefers_the_idle_endpoint() {
     let mut endpoints = endpoints(&[1, 1]);
     endpoints[0].active = 10;
     let mut rng = Rng::new(3);
-    let mut balancer = Balancer::new(
-        Balance::LeastRequest,
-        &endpoints,
-        &BalanceTables::of_states(Balance::LeastRequest, &endpoints),
-        &mut rng,
-    );
+    let mut balancer = balancer(Balance::LeastRequest, &endpoints, &mut rng);
     for _ in 0..100 {
         assert_eq!(pick(&mut balancer, &endpoints, &Tried::new(), &mut rng), 1);
     }
@@ -93,12 +73,7 @@ fn least_request_compares_load_by_weight() {
     endpoints[0].active = 5;
     endpoints[1].active = 1;
     let mut rng = Rng::new(3);
-    let mut balancer = Balancer::new(
-        Balance::LeastRequest,
-        &endpoints,
-        &BalanceTables::of_states(Balance::LeastRequest, &endpoints),
-        &mut rng,
-    );
+    let mut balancer = balancer(Balance::LeastRequest, &endpoints, &mut rng);
     for _ in 0..100 {
         assert_eq!(pick(&mut balancer, &endpoints, &Tried::new(), &mut rng), 0);
     }
@@ -108,12 +83,7 @@ fn least_request_compares_load_by_weight() {
 fn random_follows_the_weights() {
     let endpoints = endpoints(&[1, 3, 6]);
     let mut rng = Rng::new(11);
-    let mut balancer = Balancer::new(
-        Balance::Random,
-        &endpoints,
-        &BalanceTables::of_states(Balance::Random, &endpoints),
-        &mut rng,
-    );
+    let mut balancer = balancer(Balance::Random, &endpoints, &mut rng);
     let mut counts = [0_u32; 3];
     for _ in 0..100_000 {
         counts[pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)] += 1;
@@ -128,12 +98,7 @@ fn random_follows_the_weights_of_those_left() {
     let mut endpoints = endpoints(&[100, 1, 3]);
     eject(&mut endpoints[0]);
     let mut rng = Rng::new(11);
-    let mut balancer = Balancer::new(
-        Balance::Random,
-        &endpoints,
-        &BalanceTables::of_states(Balance::Random, &endpoints),
-        &mut rng,
-    );
+    let mut balancer = balancer(Balance::Random, &endpoints, &mut rng);
     let mut counts = [0_u32; 3];
     for _ in 0..40_000 {
         counts[pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)] += 1;
@@ -146,7 +111,7 @@ fn random_follows_the_weights_of_those_left() {
 fn nothing_to_pick_from_is_none() {
     for kind in KINDS {
         let mut rng = Rng::new(0);
-        let mut balancer = Balancer::new(kind, &[], &BalanceTables::of_states(kind, &[]), &mut rng);
+        let mut balancer = balancer(kind, &[], &mut rng);
         assert_eq!(balancer.pick(&[], b"k", &Tried::new(), NOW, &mut rng), None);
     }
 }
@@ -157,8 +122,7 @@ fn all_ejected_means_all_are_used() {
         let mut endpoints = endpoints(&[1, 2, 3]);
         endpoints.iter_mut().for_each(eject);
         let mut rng = Rng::new(5);
-        let mut balancer =
-            Balancer::new(kind, &endpoints, &BalanceTables::of_states(kind, &endpoints), &mut rng);
+        let mut balancer = balancer(kind, &endpoints, &mut rng);
         let mut seen = [false; 3];
         for _ in 0..200 {
             seen[pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)] = true;
@@ -175,8 +139,7 @@ fn a_tried_healthy_endpoint_is_preferred_to_an_ejected_one() {
         let mut tried = Tried::new();
         tried.push(endpoints[1].id());
         let mut rng = Rng::new(5);
-        let mut balancer =
-            Balancer::new(kind, &endpoints, &BalanceTables::of_states(kind, &endpoints), &mut rng);
+        let mut balancer = balancer(kind, &endpoints, &mut rng);
         assert_eq!(pick(&mut balancer, &endpoints, &tried, &mut rng), 1, "{kind:?}");
     }
 }
@@ -189,8 +152,7 @@ fn picking_allocates_nothing() {
         let mut tried = Tried::new();
         tried.push(endpoints[5].id());
         let mut rng = Rng::new(5);
-        let mut balancer =
-            Balancer::new(kind, &endpoints, &BalanceTables::of_states(kind, &endpoints), &mut rng);
+        let mut balancer = balancer(kind, &endpoints, &mut rng);
         let counted = allocation_counter::measure(|| {
             for _ in 0..1000 {
                 pick(&mut balancer, &endpoints, &tried, &mut rng);
@@ -204,8 +166,7 @@ fn picking_allocates_nothing() {
 fn a_key_stays_with_its_endpoint_and_keys_follow_the_weights() {
     for kind in [Balance::Hash, Balance::Ring, Balance::Maglev, Balance::ClientAddress] {
         let endpoints = endpoints(&[1, 3, 6]);
-        let mut balancer =
-            Balancer::new(kind, &endpoints, &BalanceTables::of_states(kind, &endpoints), &mut Rng::new(9));
+        let mut balancer = balancer(kind, &endpoints, &mut Rng::new(9));
         let mut counts = [0_u32; 3];
         for number in 0..10_000_u32 {
             let key = number.wrapping_mul(0x9e37_79b9).to_be_bytes();
@@ -224,9 +185,8 @@ fn a_ring_gives_few_keys_to_a_new_endpoint() {
     let (before, after) = (endpoints(&[1; 9]), endpoints(&[1; 10]));
     let mut moved = [0, 0];
     for (kind, moved) in [Balance::Ring, Balance::Hash].into_iter().zip(&mut moved) {
-        let mut old =
-            Balancer::new(kind, &before, &BalanceTables::of_states(kind, &before), &mut Rng::new(1));
-        let mut new = Balancer::new(kind, &after, &BalanceTables::of_states(kind, &after), &mut Rng::new(1));
+        let mut old = balancer(kind, &before, &mut Rng::new(1));
+        let mut new = balancer(kind, &after, &mut Rng::new(1));
         for number in 0..1000_u32 {
             let key = number.to_string();
             let own = pick_for(&mut old, &before, key.as_bytes());
@@ -242,9 +202,8 @@ fn one_that_is_down_keeps_its_share_of_the_keys() {
         let all = endpoints(&[1; 5]);
         let mut down = endpoints(&[1; 5]);
         down[2].terms.is_down = true;
-        let mut with_all = Balancer::new(kind, &all, &BalanceTables::of_states(kind, &all), &mut Rng::new(1));
-        let mut with_down =
-            Balancer::new(kind, &down, &BalanceTables::of_states(kind, &down), &mut Rng::new(1));
+        let mut with_all = balancer(kind, &all, &mut Rng::new(1));
+        let mut with_down = balancer(kind, &down, &mut Rng::new(1));
         for number in 0..500_u32 {
             let key = number.to_be_bytes();
             let (own, other) =
@@ -260,8 +219,7 @@ fn a_higher_tier_is_asked_while_no_lower_one_can_be() {
         let mut endpoints = endpoints(&[1, 1, 5]);
         endpoints[2].terms.tier = 1;
         let mut rng = Rng::new(5);
-        let mut balancer =
-            Balancer::new(kind, &endpoints, &BalanceTables::of_states(kind, &endpoints), &mut rng);
+        let mut balancer = balancer(kind, &endpoints, &mut rng);
         for _ in 0..50 {
             assert_ne!(pick(&mut balancer, &endpoints, &Tried::new(), &mut rng), 2, "{kind:?}");
         }
@@ -285,8 +243,7 @@ fn a_full_endpoint_is_never_asked() {
         endpoints.iter_mut().for_each(|endpoint| endpoint.terms.active_max = Some(2));
         endpoints[0].active = 2;
         let mut rng = Rng::new(5);
-        let mut balancer =
-            Balancer::new(kind, &endpoints, &BalanceTables::of_states(kind, &endpoints), &mut rng);
+        let mut balancer = balancer(kind, &endpoints, &mut rng);
         for _ in 0..50 {
             assert_eq!(pick(&mut balancer, &endpoints, &Tried::new(), &mut rng), 1, "{kind:?}");
         }
@@ -300,7 +257,7 @@ proptest! {
     fn weights_are_exact_over_a_cycle(weights in prop::collection::vec(1_u32..40, 1..12), seed: u64, late in 0_usize..50) {
         let endpoints = endpoints(&weights);
         let mut rng = Rng::new(seed);
-        let mut balancer = Balancer::new(Balance::RoundRobin, &endpoints, &BalanceTables::of_states(Balance::RoundRobin, &endpoints), &mut rng);
+        let mut balancer = balancer(Balance::RoundRobin, &endpoints, &mut rng);
         for _ in 0..late {
             pick(&mut balancer, &endpoints, &Tried::new(), &mut rng);
         }
@@ -325,7 +282,7 @@ proptest! {
             if *is_tried { tried.push(endpoint.id()); }
         }
         let mut rng = Rng::new(seed);
-        let mut balancer = Balancer::new(kind, &endpoints, &BalanceTables::of_states(kind, &endpoints), &mut rng);
+        let mut balancer = balancer(kind, &endpoints, &mut rng);
         let has_healthy = endpoints.iter().any(|endpoint| !endpoint.is_ejected());
         let has_fresh = endpoints.iter().any(|endpoint| !endpoint.is_ejected() && !tried.contains(endpoint.id()));
         for _ in 0..50 {
@@ -334,6 +291,10 @@ proptest! {
             prop_assert!(!has_fresh || !tried.contains(chosen.id()));
         }
     }
+}
+
+fn balancer(kind: Balance, endpoints: &[EndpointState], rng: &mut Rng) -> Balancer {
+    Balancer::new(kind, endpoints, &BalanceTables::of_states(kind, endpoints), rng)
 }
 
 /// Returns the endpoint of a key.
