@@ -62,9 +62,9 @@ fn by_sites(config: &GatewayConfig, host: &str, target: &str) -> String {
     let (mut walk, mut scratch, mut out) = (NginxRequestState::default(), RouteScratch::new(), Vec::new());
     match sites.walk(at.address, &request, &mut walk, &mut scratch) {
         NginxOutcome::Proxy { action } => {
-            sites.write_target(&request, &mut walk, &mut scratch, &mut out).unwrap();
+            sites.lookup(&request, &mut walk, &mut scratch).write_target(&mut out).unwrap();
             let target = String::from_utf8(out.clone()).unwrap();
-            sites.write_host(&request, &mut walk, &mut scratch, &mut out);
+            sites.lookup(&request, &mut walk, &mut scratch).write_host(&mut out);
             let ActionKind::Cluster(cluster) = configured.action(action).kind else { panic!("no cluster") };
             format!("{} {target} {}", place_of(config, cluster), String::from_utf8_lossy(&out))
         }

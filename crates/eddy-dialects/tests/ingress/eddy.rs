@@ -34,11 +34,11 @@ impl IngressTestRouter {
         let shown = |bytes: &[u8]| bytes.escape_ascii().to_string();
         let answer = match outcome {
             NginxOutcome::Proxy { action } => {
-                if sites.write_target(&request, &mut walk, &mut scratch, &mut out).is_err() {
+                if sites.lookup(&request, &mut walk, &mut scratch).write_target(&mut out).is_err() {
                     return None;
                 }
                 let target = shown(&out);
-                sites.write_host(&request, &mut walk, &mut scratch, &mut out);
+                sites.lookup(&request, &mut walk, &mut scratch).write_host(&mut out);
                 format!("200 {} {target} {}", self.cluster(action), shown(&out))
             }
             NginxOutcome::Text { status } => format!("{status} {}", shown(walk.text())),

@@ -44,7 +44,7 @@ impl NginxTestRouter {
         let request = site_request(&head, bytes);
         sites.walk(0, &request, &mut walk, &mut scratch);
         let mut fields = Vec::new();
-        sites.for_each_field(&request, &mut walk, &mut scratch, |name, value| {
+        sites.lookup(&request, &mut walk, &mut scratch).for_each_field(|name, value| {
             fields.push((name.to_owned(), value.escape_ascii().to_string()));
         });
         fields
@@ -102,7 +102,7 @@ impl NginxTestRouter {
         let request = site_request(&head, bytes);
         let outcome = sites.walk(0, &request, &mut walk, &mut scratch);
         let NginxOutcome::Proxy { action } = outcome else { panic!("{outcome:?}") };
-        sites.write_hash_key(action, &request, &mut walk, &mut scratch, &mut key);
+        sites.lookup(&request, &mut walk, &mut scratch).write_hash_key(action, &mut key);
         let action = self.config.sites[0].action(action);
         let ActionKind::Cluster(cluster) = action.kind else { panic!("{action:?}") };
         let cluster = self.config.clusters[cluster].clone();
@@ -156,7 +156,7 @@ fn told(
     }
     let answer = match outcome {
         NginxOutcome::Proxy { .. } => {
-            if sites.write_target(request, walk, scratch, &mut out).is_err() {
+            if sites.lookup(request, walk, scratch).write_target(&mut out).is_err() {
                 return None;
             }
             let target = shown(&out);
@@ -169,7 +169,7 @@ fn told(
                 _ => 200,
             };
             if sites.intercepts(status, walk) {
-                return match sites.walk_on_error(status, request, walk, scratch) {
+                return match sites.lookup(request, walk, scratch).walk_on_error(status) {
                     Some(outcome) => told(sites, request, outcome, walk, scratch),
                     None => Some(status.to_string()),
                 };
@@ -177,14 +177,14 @@ fn told(
             let status = walk.answer_status().unwrap_or(status);
             let sent = request.fields.first_named(b"x-location").unwrap_or_default();
             if path.ends_with("/go") {
-                if !sites.write_redirect(sent, request, walk, scratch, &mut out) {
+                if !sites.lookup(request, walk, scratch).write_redirect(sent, &mut out) {
                     out = sent.to_vec();
                 }
                 format!("{status} -> {}", shown(&out))
             } else if path.ends_with("/gone") || path.ends_with("/broken") {
                 format!("{status} own")
             } else {
-                sites.write_host(request, walk, scratch, &mut out);
+                sites.lookup(request, walk, scratch).write_host(&mut out);
                 format!("{status} upstream {target} {}", shown(&out))
             }
         }

@@ -59,10 +59,8 @@ fn settle(ctx: &mut ExchangeCx<'_>, sites: Rc<WorkerSites>, mut site: Box<SiteSt
         {
             let mut scratch = ctx.worker.route.borrow_mut();
             let request = request(ctx, site.id);
-            settled = sites
-                .program()
-                .write_target(&request, &mut site.walk, &mut scratch, &mut target)
-                .map_err(|_| Fault::RewriteFailed);
+            let mut lookup = sites.program().lookup(&request, &mut site.walk, &mut scratch);
+            settled = lookup.write_target(&mut target).map_err(|_| Fault::RewriteFailed);
         }
         let action = sites.action(action);
         ctx.route.action = Some(Rc::clone(action));
@@ -121,14 +119,13 @@ fn prepare(ctx: &mut ExchangeCx<'_>, sites: &Sites, site: &mut SiteState) -> Res
         let mut scratch = ctx.worker.route.borrow_mut();
         let request = request(ctx, site.id);
         let SiteState { walk, host, key, fields, outcome, .. } = &mut *site;
-        sites.write_host(&request, walk, &mut scratch, host);
+        let mut lookup = sites.lookup(&request, walk, &mut scratch);
+        lookup.write_host(host);
         if let NginxOutcome::Proxy { action } = outcome {
-            sites.write_hash_key(*action, &request, walk, &mut scratch, key);
+            lookup.write_hash_key(*action, key);
         }
         fields.reset();
-        sites.for_each_field(&request, walk, &mut scratch, |name, value| {
-            fields.add(name.as_bytes(), value);
-        });
+        lookup.for_each_field(|name, value| fields.add(name.as_bytes(), value));
     }
     let Exchange { head, head_bytes, .. } = &mut *ctx.exchange;
     // The host must not contain characters that would break its header line.
@@ -166,11 +163,8 @@ pub(crate) fn answer_edits(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<Fiel
         }
         let mut scratch = ctx.worker.route.borrow_mut();
         let request = request(ctx, site.id);
-        sites.program().for_each_answer_field(
+        sites.program().lookup(&request, &mut site.walk, &mut scratch).for_each_answer_field(
             status,
-            &request,
-            &mut site.walk,
-            &mut scratch,
             |name, value| {
                 let added = std::str::from_utf8(value).map(|value| own.add(name, value));
                 if !matches!(added, Ok(Ok(()))) {
@@ -230,12 +224,13 @@ fn rewrite_fields(
     let (mut new_location, mut new_refresh) = (Vec::new(), Vec::new());
     {
         let mut scratch = ctx.worker.route.borrow_mut();
-        let (request, walk) = (request(ctx, site.id), &mut site.walk);
+        let request = request(ctx, site.id);
+        let mut lookup = sites.lookup(&request, &mut site.walk, &mut scratch);
         if let Some(location) = location {
-            sites.write_redirect(&location, &request, walk, &mut scratch, &mut new_location);
+            lookup.write_redirect(&location, &mut new_location);
         }
         if let Some(refresh) = refresh {
-            sites.write_refresh(&refresh, &request, walk, &mut scratch, &mut new_refresh);
+            lookup.write_refresh(&refresh, &mut new_refresh);
         }
     }
     ctx.exchange.site = Some(site);
@@ -323,7 +318,7 @@ fn walk_to_error_page(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<ExchangeP
     let next = {
         let mut scratch = ctx.worker.route.borrow_mut();
         let request = request(ctx, site.id);
-        sites.program().walk_on_error(status, &request, &mut site.walk, &mut scratch)
+        sites.program().lookup(&request, &mut site.walk, &mut scratch).walk_on_error(status)
     };
     let Some(outcome) = next else {
         ctx.exchange.site = Some(site);

@@ -46,7 +46,7 @@ impl Sites {
         let mut text = Vec::new();
         let answer = match outcome {
             NginxOutcome::Proxy { .. } => {
-                match self.write_target(request, &mut walk, &mut scratch, &mut text) {
+                match self.lookup(request, &mut walk, &mut scratch).write_target(&mut text) {
                     Ok(()) => format!("proxy_pass, request target {}", shown(&text)),
                     Err(fault) => format!("500: {fault}"),
                 }

@@ -36,6 +36,7 @@ pub use names::{NameFault, NameForm, ServerName};
 pub use pattern::{LetterCase, SearchPattern};
 pub use pcre::group_names;
 pub use request::{SiteRequest, SiteTls};
+pub use run::NginxLookup;
 pub use sites::Sites;
 pub use spec::{
     Address, ErrorPage, FieldFilter, FieldNames, FieldText, LastTry, LocationHandler, MapForm, MapRow,

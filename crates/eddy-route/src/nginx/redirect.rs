@@ -1,11 +1,9 @@
 //! `proxy_redirect`: rewriting of redirect addresses from upstreams.
 
-use super::request::SiteRequest;
 use super::run::NginxLookup;
 use super::sites::Sites;
 use super::spec::{LocationHandler, RedirectForm, RedirectRule};
 use super::state::NginxRequestState;
-use crate::request::RouteScratch;
 
 impl Sites {
     /// Whether `error_page` of the place of the request replaces an upstream response with this status.
@@ -38,41 +36,29 @@ impl Sites {
         out.extend_from_slice(charset.as_bytes());
         true
     }
+}
 
+impl NginxLookup<'_, '_> {
     /// Writes the replacement of an upstream's `Location`; returns `false` if it is unchanged.
-    pub fn write_redirect(
-        &self,
-        location: &[u8],
-        request: &SiteRequest<'_>,
-        walk: &mut NginxRequestState,
-        scratch: &mut RouteScratch,
-        out: &mut Vec<u8>,
-    ) -> bool {
+    pub fn write_redirect(&mut self, location: &[u8], out: &mut Vec<u8>) -> bool {
         let mut own = Vec::new();
-        if !self.run(request, walk, scratch).rewrite_address(location, &mut own) {
+        if !self.rewrite_address(location, &mut own) {
             return false;
         }
         out.clear();
-        self.write_origin(&own, request, walk, out);
+        self.sites.write_origin(&own, self.request, self.walk, out);
         out.extend_from_slice(&own);
         true
     }
 
     /// Writes the replacement of an upstream's `Refresh`, such as `5; url=http://a.example/`; returns `false` if it is
     /// unchanged.
-    pub fn write_refresh(
-        &self,
-        refresh: &[u8],
-        request: &SiteRequest<'_>,
-        walk: &mut NginxRequestState,
-        scratch: &mut RouteScratch,
-        out: &mut Vec<u8>,
-    ) -> bool {
+    pub fn write_refresh(&mut self, refresh: &[u8], out: &mut Vec<u8>) -> bool {
         let lower = refresh.to_ascii_lowercase();
         let Some(at) = memchr::memmem::find(&lower, b"url=") else { return false };
         let Some((before, address)) = refresh.split_at_checked(at + 4) else { return false };
         let mut own = Vec::new();
-        if !self.run(request, walk, scratch).rewrite_address(address, &mut own) {
+        if !self.rewrite_address(address, &mut own) {
             return false;
         }
         out.clear();
@@ -80,9 +66,7 @@ impl Sites {
         out.extend_from_slice(&own);
         true
     }
-}
 
-impl NginxLookup<'_, '_> {
     fn rewrite_address(&mut self, address: &[u8], out: &mut Vec<u8>) -> bool {
         let place = self.place();
         let LocationHandler::Proxy(proxy) = &place.hand else { return false };

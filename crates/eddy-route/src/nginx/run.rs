@@ -12,8 +12,8 @@ use super::trace::Trace;
 use crate::compile::PatternScratch;
 use crate::normalise::{self, Slashes};
 
-/// A lookup in progress.
-pub(crate) struct NginxLookup<'r, 's> {
+/// A lookup in progress, or one that has ended, of which the texts of its place are written.
+pub struct NginxLookup<'r, 's> {
     pub(crate) sites: &'s Sites,
     pub(crate) request: &'r SiteRequest<'r>,
     pub(crate) walk: &'r mut NginxRequestState,
@@ -61,8 +61,10 @@ impl<'s> NginxLookup<'_, 's> {
         self.go(NextStep::ServerSteps)
     }
 
-    /// Continues at the place where the lookup ended, after its upstream has failed.
-    pub(crate) fn after_failure(mut self, code: u16) -> Option<NginxOutcome> {
+    /// Continues after an upstream failure or for an intercepted response, with the `error_page` of the place.
+    ///
+    /// `None` if there is no error page for the status; the response is then unchanged.
+    pub fn walk_on_error(&mut self, code: u16) -> Option<NginxOutcome> {
         let place = self.place();
         let is_known = place.error_pages.iter().any(|page| page.statuses.contains(&code));
         if !is_known || self.walk.has_error_page || self.walk.changes_left == 0 {

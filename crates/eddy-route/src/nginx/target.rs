@@ -19,84 +19,6 @@ use crate::request::RouteScratch;
 pub struct BadTarget;
 
 impl Sites {
-    /// Writes path and query for the upstream of the place where the lookup ended.
-    ///
-    /// # Errors
-    /// [`BadTarget`].
-    pub fn write_target(
-        &self,
-        request: &SiteRequest<'_>,
-        walk: &mut NginxRequestState,
-        scratch: &mut RouteScratch,
-        out: &mut Vec<u8>,
-    ) -> Result<(), BadTarget> {
-        out.clear();
-        self.run(request, walk, scratch).write_target(out);
-        let is_sound = out.first() == Some(&b'/') && out.iter().all(|byte| (0x21..0x7f).contains(byte));
-        if is_sound { Ok(()) } else { Err(BadTarget) }
-    }
-
-    /// Writes the host for the upstream.
-    pub fn write_host(
-        &self,
-        request: &SiteRequest<'_>,
-        walk: &mut NginxRequestState,
-        scratch: &mut RouteScratch,
-        out: &mut Vec<u8>,
-    ) {
-        out.clear();
-        let mut run = self.run(request, walk, scratch);
-        let LocationHandler::Proxy(proxy) = &run.place().hand else { return };
-        run.append(&proxy.host, out);
-    }
-
-    /// Writes the key of hash balancing for an action; nothing if the action has none.
-    pub fn write_hash_key(
-        &self,
-        action: ActionId,
-        request: &SiteRequest<'_>,
-        walk: &mut NginxRequestState,
-        scratch: &mut RouteScratch,
-        out: &mut Vec<u8>,
-    ) {
-        out.clear();
-        let Some(key) = self.hash_key(action) else { return };
-        self.run(request, walk, scratch).append(key, out);
-    }
-
-    /// Calls back with the fields of `proxy_set_header` and their values; an empty value means that the field is
-    /// removed.
-    pub fn for_each_field(
-        &self,
-        request: &SiteRequest<'_>,
-        walk: &mut NginxRequestState,
-        scratch: &mut RouteScratch,
-        each: impl FnMut(&str, &[u8]),
-    ) {
-        let LocationHandler::Proxy(proxy) = &self.places()[walk.place as usize].hand else { return };
-        self.run(request, walk, scratch).write_fields(proxy.fields.iter(), each);
-    }
-
-    /// Calls back with the fields of `add_header` and their values, for a response with this status; empty ones are
-    /// skipped.
-    pub fn for_each_answer_field(
-        &self,
-        status: u16,
-        request: &SiteRequest<'_>,
-        walk: &mut NginxRequestState,
-        scratch: &mut RouteScratch,
-        mut each: impl FnMut(&str, &[u8]),
-    ) {
-        let fields = &self.places()[walk.place as usize].answer_fields;
-        let is_usual = matches!(status, 200 | 201 | 204 | 206 | 301 | 302 | 303 | 304 | 307 | 308);
-        let fields = fields.iter().filter(|field| is_usual || field.is_for_all);
-        self.run(request, walk, scratch).write_fields(fields, |name, value| {
-            if !value.is_empty() {
-                each(name, value);
-            }
-        });
-    }
-
     /// Writes the redirect address of the response, if there is one; a path is prefixed with the host if the place is
     /// configured so. An error page that replaces a redirect keeps the address.
     pub fn write_location(&self, request: &SiteRequest<'_>, walk: &mut NginxRequestState, out: &mut Vec<u8>) {
@@ -150,7 +72,8 @@ impl Sites {
         }
     }
 
-    pub(crate) fn run<'r>(
+    /// Returns the lookup of a request, to go on from where `walk` has ended.
+    pub fn lookup<'r>(
         &self,
         request: &'r SiteRequest<'r>,
         walk: &'r mut NginxRequestState,
@@ -168,6 +91,50 @@ impl Sites {
 }
 
 impl<'s> NginxLookup<'_, 's> {
+    /// Writes path and query for the upstream of the place where the lookup ended.
+    ///
+    /// # Errors
+    /// [`BadTarget`].
+    pub fn write_target(&mut self, out: &mut Vec<u8>) -> Result<(), BadTarget> {
+        out.clear();
+        self.append_target(out);
+        let is_sound = out.first() == Some(&b'/') && out.iter().all(|byte| (0x21..0x7f).contains(byte));
+        if is_sound { Ok(()) } else { Err(BadTarget) }
+    }
+
+    /// Writes the host for the upstream.
+    pub fn write_host(&mut self, out: &mut Vec<u8>) {
+        out.clear();
+        let LocationHandler::Proxy(proxy) = &self.place().hand else { return };
+        self.append(&proxy.host, out);
+    }
+
+    /// Writes the key of hash balancing for an action; nothing if the action has none.
+    pub fn write_hash_key(&mut self, action: ActionId, out: &mut Vec<u8>) {
+        out.clear();
+        let Some(key) = self.sites.hash_key(action) else { return };
+        self.append(key, out);
+    }
+
+    /// Calls back with the fields of `proxy_set_header` and their values; an empty value means that the field is
+    /// removed.
+    pub fn for_each_field(&mut self, each: impl FnMut(&str, &[u8])) {
+        let LocationHandler::Proxy(proxy) = &self.place().hand else { return };
+        self.write_fields(proxy.fields.iter(), each);
+    }
+
+    /// Calls back with the fields of `add_header` and their values, for a response with this status; empty ones are
+    /// skipped.
+    pub fn for_each_answer_field(&mut self, status: u16, mut each: impl FnMut(&str, &[u8])) {
+        let is_usual = matches!(status, 200 | 201 | 204 | 206 | 301 | 302 | 303 | 304 | 307 | 308);
+        let fields = self.place().answer_fields.iter().filter(|field| is_usual || field.is_for_all);
+        self.write_fields(fields, |name, value| {
+            if !value.is_empty() {
+                each(name, value);
+            }
+        });
+    }
+
     /// Finds the upstream that a value names, and stores the URI of the value.
     pub(crate) fn compute_upstream(
         &mut self,
@@ -205,7 +172,7 @@ impl<'s> NginxLookup<'_, 's> {
         }
     }
 
-    fn write_target(&mut self, out: &mut Vec<u8>) {
+    fn append_target(&mut self, out: &mut Vec<u8>) {
         let LocationHandler::Proxy(proxy) = &self.place().hand else { return };
         let walk = &*self.walk;
         if matches!(proxy.upstream, ProxyPassTarget::Computed { .. }) && !walk.upstream_uri.is_empty() {

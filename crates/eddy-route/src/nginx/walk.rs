@@ -48,17 +48,4 @@ impl Sites {
         let run = NginxLookup { sites: self, request, walk, scratch: &mut scratch.pattern, means, trace };
         run.walk_from_start(address)
     }
-
-    /// Continues after an upstream failure or for an intercepted response, with the `error_page` of the place.
-    ///
-    /// `None` if there is no error page for the status; the response is then unchanged.
-    pub fn walk_on_error(
-        &self,
-        status: u16,
-        request: &SiteRequest<'_>,
-        walk: &mut NginxRequestState,
-        scratch: &mut RouteScratch,
-    ) -> Option<NginxOutcome> {
-        self.run(request, walk, scratch).after_failure(status)
-    }
 }
