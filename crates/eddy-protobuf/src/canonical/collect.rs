@@ -2,10 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{Canonical, MessageFragment};
 use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageDescriptor, Schema};
 use crate::wire::{self, Items, WireValue, write_tag, write_varint};
+
+/// Bytes of a message; several fragments may form one message.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct MessageFragment<'m> {
+    pub(super) bytes: &'m [u8],
+    pub(super) offset: u64,
+}
 
 /// A value of a field with its position.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +22,15 @@ pub(super) struct Occurrence<'m> {
 }
 
 impl<'m> Occurrence<'m> {
+    /// Returns the value of an item that ends at this offset.
+    pub(super) fn ending_at(end: u64, item: WireValue<'m>) -> Self {
+        let length = match item {
+            WireValue::Bytes(bytes) | WireValue::Group(bytes) => bytes.len() as u64,
+            WireValue::Varint(_) | WireValue::Fixed64(_) | WireValue::Fixed32(_) => 0,
+        };
+        Self { item, offset: end - length }
+    }
+
     /// Returns the bytes of a message or string.
     pub(super) fn part(&self) -> Option<MessageFragment<'m>> {
         match self.item {
@@ -24,6 +39,16 @@ impl<'m> Occurrence<'m> {
             }
             WireValue::Varint(_) | WireValue::Fixed64(_) | WireValue::Fixed32(_) => None,
         }
+    }
+
+    /// Checks a string that must be UTF-8.
+    pub(super) fn check_utf8(&self, field: &FieldDescriptor) -> ProtobufResult {
+        let Some(part) = self.part().filter(|_| field.kind == FieldType::String && field.checks_utf8) else {
+            return Ok(());
+        };
+        std::str::from_utf8(part.bytes).map(|_| ()).map_err(|error| {
+            ProtobufError::new(part.offset + error.valid_up_to() as u64, ProtobufErrorKind::Utf8)
+        })
     }
 }
 
@@ -38,21 +63,19 @@ pub(super) struct Collected<'m> {
 
 impl<'m> Collected<'m> {
     pub(super) fn of(
-        canonical: &Canonical<'_>,
+        schema: &Schema,
         message: &MessageDescriptor,
         parts: &[MessageFragment<'m>],
-        depth: u32,
+        depth_left: u32,
     ) -> ProtobufResult<Self> {
         let mut collected = Self::default();
-        let depth_left = canonical.limits.depth_max.saturating_sub(depth);
         for part in parts {
             let mut items = Items::at(part.bytes, part.offset, depth_left);
             loop {
                 let before = items.rest();
                 let Some((number, item)) = items.next()? else { break };
-                let offset = items.offset() - length_behind(item);
                 let raw = before.get(..before.len() - items.rest().len()).unwrap_or_default();
-                collected.take(canonical.schema, message, number, Occurrence { item, offset }, raw)?;
+                collected.take(schema, message, number, Occurrence::ending_at(items.offset(), item), raw)?;
             }
         }
         Ok(collected)
@@ -136,22 +159,4 @@ pub(super) fn is_of(field: &FieldDescriptor, item: WireValue<'_>) -> bool {
     let is_packed =
         matches!(item, WireValue::Bytes(_)) && field.label == Label::Repeated && field.kind.is_packable();
     is_packed || item.wire_type() == field.kind.wire_type()
-}
-
-/// Returns how many bytes before the end of an item its value begins.
-fn length_behind(item: WireValue<'_>) -> u64 {
-    match item {
-        WireValue::Bytes(bytes) | WireValue::Group(bytes) => bytes.len() as u64,
-        WireValue::Varint(_) | WireValue::Fixed64(_) | WireValue::Fixed32(_) => 0,
-    }
-}
-
-/// Checks a string that must be UTF-8.
-pub(super) fn check_utf8(field: &FieldDescriptor, part: MessageFragment<'_>) -> ProtobufResult {
-    if field.kind != FieldType::String || !field.checks_utf8 {
-        return Ok(());
-    }
-    std::str::from_utf8(part.bytes).map(|_| ()).map_err(|error| {
-        ProtobufError::new(part.offset + error.valid_up_to() as u64, ProtobufErrorKind::Utf8)
-    })
 }

@@ -6,11 +6,8 @@
 mod collect;
 mod entries;
 mod message;
-mod state;
 mod values;
 
 pub use message::canonical;
 
 pub(crate) use message::canonical_for_json;
-
-use state::{Canonical, MessageFragment};

@@ -1,120 +1,78 @@
 //! Canonical form of values: scalars in their shortest encoding, nested messages.
 
-use super::collect::{Occurrence, check_utf8};
-use super::{Canonical, MessageFragment};
+use super::collect::{MessageFragment, Occurrence};
+use super::message::CanonicalWriter;
 use crate::fault::ProtobufResult;
 use crate::schema::{FieldDescriptor, FieldType, Special};
-use crate::wire::{self, Items, WireValue, close_length, open_length, write_bytes, write_tag, write_varint};
+use crate::wire::{self, Items, WireValue, write_bytes, write_tag, write_varint};
 
-impl Canonical<'_> {
-    pub(super) fn singular(
-        &self,
-        field: &FieldDescriptor,
-        occurrences: &[Occurrence<'_>],
-        out: &mut Vec<u8>,
-        depth: u32,
-    ) -> ProtobufResult {
+impl CanonicalWriter<'_> {
+    pub(super) fn singular(&mut self, field: &FieldDescriptor, values: &[Occurrence<'_>]) -> ProtobufResult {
         if field.kind.message().is_some() {
-            let parts: Vec<MessageFragment<'_>> = occurrences.iter().filter_map(Occurrence::part).collect();
-            return self.nested(field, &parts, out, depth);
+            let parts: Vec<MessageFragment<'_>> = values.iter().filter_map(Occurrence::part).collect();
+            return self.nested(field, &parts);
         }
         // All values are checked; the last one counts.
-        for occurrence in occurrences {
-            occurrence.part().map_or(Ok(()), |part| check_utf8(field, part))?;
-        }
-        match occurrences.last() {
-            Some(last) if field.has_presence || !is_zero(field.kind, last.item) => {
-                self.value(field, last, out, depth)
-            }
+        values.iter().try_for_each(|value| value.check_utf8(field))?;
+        match values.last() {
+            Some(last) if field.has_presence || !is_zero(field.kind, last.item) => self.value(field, last),
             _ => Ok(()),
         }
     }
 
-    pub(super) fn repeated(
-        &self,
-        field: &FieldDescriptor,
-        occurrences: &[Occurrence<'_>],
-        out: &mut Vec<u8>,
-        depth: u32,
-    ) -> ProtobufResult {
+    pub(super) fn repeated(&mut self, field: &FieldDescriptor, values: &[Occurrence<'_>]) -> ProtobufResult {
         let mut elements = Vec::new();
-        for occurrence in occurrences {
+        for value in values {
             elements.clear();
-            unpack(field, occurrence, &mut elements)?;
-            elements.iter().try_for_each(|element| self.value(field, element, out, depth))?;
+            unpack(field, value, &mut elements)?;
+            elements.iter().try_for_each(|element| self.value(field, element))?;
         }
         Ok(())
     }
 
-    pub(super) fn packed(
-        &self,
-        field: &FieldDescriptor,
-        occurrences: &[Occurrence<'_>],
-        out: &mut Vec<u8>,
-    ) -> ProtobufResult {
-        let before = out.len();
-        write_tag(out, field.number, wire::LENGTH);
-        let start = open_length(out);
+    pub(super) fn packed(&mut self, field: &FieldDescriptor, values: &[Occurrence<'_>]) -> ProtobufResult {
         let mut elements = Vec::new();
-        for occurrence in occurrences {
-            elements.clear();
-            unpack(field, occurrence, &mut elements)?;
-            elements.iter().for_each(|element| write_scalar(field.kind, element.item, out));
+        values.iter().try_for_each(|value| unpack(field, value, &mut elements))?;
+        if elements.is_empty() {
+            return Ok(());
         }
-        if out.len() == start {
-            out.truncate(before);
-        } else {
-            close_length(out, start);
-        }
-        Ok(())
+        self.delimited(field.number, |writer| {
+            elements.iter().for_each(|element| write_scalar(field.kind, element.item, writer.out));
+            Ok(())
+        })
     }
 
     /// Appends one value with its tag.
-    pub(super) fn value(
-        &self,
-        field: &FieldDescriptor,
-        occurrence: &Occurrence<'_>,
-        out: &mut Vec<u8>,
-        depth: u32,
-    ) -> ProtobufResult {
-        if let (Some(_), Some(part)) = (field.kind.message(), occurrence.part()) {
-            return self.nested(field, &[part], out, depth);
+    pub(super) fn value(&mut self, field: &FieldDescriptor, value: &Occurrence<'_>) -> ProtobufResult {
+        if let (Some(_), Some(part)) = (field.kind.message(), value.part()) {
+            return self.nested(field, &[part]);
         }
-        if let Some(part) = occurrence.part() {
-            check_utf8(field, part)?;
-        }
-        write_tag(out, field.number, field.kind.wire_type());
-        write_scalar(field.kind, occurrence.item, out);
+        value.check_utf8(field)?;
+        write_tag(self.out, field.number, field.kind.wire_type());
+        write_scalar(field.kind, value.item, self.out);
         Ok(())
     }
 
     /// Appends a message, of one or several fragments, with its tag.
     pub(super) fn nested(
-        &self,
+        &mut self,
         field: &FieldDescriptor,
         parts: &[MessageFragment<'_>],
-        out: &mut Vec<u8>,
-        depth: u32,
     ) -> ProtobufResult {
         // Types that are one level in JSON, such as a `Value` with a `Struct` or `ListValue` in it, count as one
         // level.
         let is_level = |id| !matches!(self.schema.message(id).special, Special::Struct | Special::ListValue);
-        let depth = depth + u32::from(field.kind.message().is_some_and(is_level));
-        match field.kind {
+        let levels = u32::from(field.kind.message().is_some_and(is_level));
+        self.deeper(levels, |writer| match field.kind {
             FieldType::Group(id) => {
-                write_tag(out, field.number, wire::GROUP_START);
-                self.message(id, parts, out, depth)?;
-                write_tag(out, field.number, wire::GROUP_END);
+                write_tag(writer.out, field.number, wire::GROUP_START);
+                writer.message(id, parts)?;
+                write_tag(writer.out, field.number, wire::GROUP_END);
+                Ok(())
             }
-            FieldType::Message(id) => {
-                write_tag(out, field.number, wire::LENGTH);
-                let start = open_length(out);
-                self.message(id, parts, out, depth)?;
-                close_length(out, start);
-            }
-            _ => {}
-        }
-        Ok(())
+            FieldType::Message(id) => writer.delimited(field.number, |writer| writer.message(id, parts)),
+            _ => Ok(()),
+        })
     }
 }
 
