@@ -2,18 +2,17 @@
 
 use super::eligible::Eligible;
 use super::share::{TRIES_MAX, shared};
-use crate::endpoint::EndpointState;
 
-/// Returns the endpoint of a client address, by weight; `key` holds the address bytes that are hashed.
+/// Returns the endpoint of a client address, by weight; the key is the address bytes that are hashed.
 ///
 /// # Source
 /// `ip_hash` of NGINX: `hash = (hash * 113 + byte) % 6271`, starting at 89, repeated once per excluded endpoint.
-pub(super) fn choose(endpoints: &[EndpointState], key: &[u8], group: &Eligible<'_>) -> Option<usize> {
+pub(super) fn choose(group: &Eligible<'_>) -> Option<usize> {
     let mut hash: u64 = 89;
     for _ in 0..TRIES_MAX {
-        hash = key.iter().fold(hash, |hash, byte| (hash * 113 + u64::from(*byte)) % 6271);
-        let index = shared(endpoints, hash)?;
-        if group.admits(endpoints.get(index)?) {
+        hash = group.key.iter().fold(hash, |hash, byte| (hash * 113 + u64::from(*byte)) % 6271);
+        let index = shared(group.endpoints, hash)?;
+        if group.admits(group.endpoints.get(index)?) {
             return Some(index);
         }
     }

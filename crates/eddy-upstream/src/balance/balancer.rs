@@ -3,11 +3,11 @@
 use eddy_ids::WorkerTime;
 use eddy_model::{Balance, UNLIMITED_OVERPROVISIONING};
 
+use super::draw::WeightedDraw;
 use super::eligible::{Ejected, Eligible};
 use super::keyed::{By, Keyed};
-use super::least_request::LeastRequest;
+use super::least_request;
 use super::levels::Levels;
-use super::random::WeightedRandom;
 use super::round_robin::RoundRobin;
 use super::tables::BalanceTables;
 use crate::endpoint::{EndpointState, Tried};
@@ -23,8 +23,8 @@ pub struct Balancer {
 #[derive(Clone, Debug)]
 enum BalancerKind {
     RoundRobin(RoundRobin),
-    LeastRequest(LeastRequest),
-    Random(WeightedRandom),
+    LeastRequest(WeightedDraw),
+    Random(WeightedDraw),
     Keyed(Keyed),
 }
 
@@ -34,8 +34,8 @@ impl Balancer {
     pub fn new(kind: Balance, endpoints: &[EndpointState], tables: &BalanceTables, rng: &mut Rng) -> Self {
         let kind = match kind {
             Balance::RoundRobin => BalancerKind::RoundRobin(RoundRobin::new(endpoints, rng)),
-            Balance::LeastRequest => BalancerKind::LeastRequest(LeastRequest::new(endpoints)),
-            Balance::Random => BalancerKind::Random(WeightedRandom::new(endpoints)),
+            Balance::LeastRequest => BalancerKind::LeastRequest(WeightedDraw::new(endpoints)),
+            Balance::Random => BalancerKind::Random(WeightedDraw::new(endpoints)),
             Balance::Hash => BalancerKind::Keyed(Keyed::new(By::Hash, endpoints, rng)),
             Balance::Ring => BalancerKind::by_table(tables.ring().map(By::Ring), endpoints, rng),
             Balance::Maglev => BalancerKind::by_table(tables.maglev().map(By::Maglev), endpoints, rng),
@@ -79,14 +79,14 @@ impl Balancer {
     ) -> Option<usize> {
         let Self { kind, levels } = self;
         let avoid = (!avoid.is_empty()).then_some(avoid);
-        let best = Eligible { now, ejected: Ejected::LeaveOut, avoid, level: 0 };
+        let best = Eligible { endpoints, key, now, ejected: Ejected::LeaveOut, avoid, level: 0 };
         let tried_too = Eligible { avoid: None, ..best };
         let ejected_too = Eligible { ejected: Ejected::Use, ..best };
         let all = Eligible { ejected: Ejected::Use, avoid: None, ..best };
         let first = levels.first(endpoints, key, now, rng);
         [best, tried_too, ejected_too, all].iter().find_map(|group| {
             let mut from_first = levels.beginning_with(first);
-            from_first.find_map(|level| kind.pick(endpoints, key, &Eligible { level, ..*group }, rng))
+            from_first.find_map(|level| kind.pick(&Eligible { level, ..*group }, rng))
         })
     }
 }
@@ -99,18 +99,12 @@ impl BalancerKind {
         }
     }
 
-    fn pick(
-        &mut self,
-        endpoints: &[EndpointState],
-        key: &[u8],
-        group: &Eligible<'_>,
-        rng: &mut Rng,
-    ) -> Option<usize> {
+    fn pick(&mut self, group: &Eligible<'_>, rng: &mut Rng) -> Option<usize> {
         match self {
-            Self::RoundRobin(balancer) => balancer.pick(endpoints, group),
-            Self::LeastRequest(balancer) => balancer.pick(endpoints, group, rng),
-            Self::Random(balancer) => balancer.pick(endpoints, group, rng),
-            Self::Keyed(balancer) => balancer.pick(endpoints, key, group),
+            Self::RoundRobin(balancer) => balancer.pick(group),
+            Self::LeastRequest(draw) => least_request::pick(draw, group, rng),
+            Self::Random(draw) => draw.draw(group, None, rng),
+            Self::Keyed(balancer) => balancer.pick(group),
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Weighted random draw of an endpoint.
+//! Weighted random draw of an endpoint: random balancing, and the draws of least-requests balancing.
 
+use super::eligible::Eligible;
 use crate::endpoint::EndpointState;
 use crate::rng::Rng;
 
@@ -22,23 +23,19 @@ impl WeightedDraw {
         Self { sums: sums.collect() }
     }
 
-    /// Draws one of the endpoints that `admits` accepts, with a probability proportional to its weight among them.
+    /// Draws one of the endpoints of a group, except that at index `but`, with a probability proportional to its weight
+    /// among them.
     ///
     /// # Cost
     /// A few draws while most are accepted; else two passes over the endpoints. No allocation.
-    pub(super) fn draw(
-        &self,
-        endpoints: &[EndpointState],
-        rng: &mut Rng,
-        admits: impl Fn(usize, &EndpointState) -> bool,
-    ) -> Option<usize> {
+    pub(super) fn draw(&self, group: &Eligible<'_>, but: Option<usize>, rng: &mut Rng) -> Option<usize> {
         for _ in 0..DRAWS_MAX {
-            let index = self.draw_any(endpoints.len(), rng);
-            if admits(index, endpoints.get(index)?) {
+            let index = self.draw_any(group.endpoints.len(), rng);
+            if group.admits(group.endpoints.get(index)?) && but != Some(index) {
                 return Some(index);
             }
         }
-        draw_by_walk(endpoints, rng, admits)
+        draw_by_walk(group, but, rng)
     }
 
     fn draw_any(&self, len: usize, rng: &mut Rng) -> usize {
@@ -52,12 +49,10 @@ impl WeightedDraw {
     }
 }
 
-fn draw_by_walk(
-    endpoints: &[EndpointState],
-    rng: &mut Rng,
-    admits: impl Fn(usize, &EndpointState) -> bool,
-) -> Option<usize> {
-    let accepted = || endpoints.iter().enumerate().filter(|(index, endpoint)| admits(*index, endpoint));
+fn draw_by_walk(group: &Eligible<'_>, but: Option<usize>, rng: &mut Rng) -> Option<usize> {
+    let is_accepted =
+        |(index, endpoint): &(usize, &EndpointState)| group.admits(endpoint) && but != Some(*index);
+    let accepted = || group.endpoints.iter().enumerate().filter(is_accepted);
     let total: u64 = accepted().map(|(_, endpoint)| u64::from(endpoint.weight())).sum();
     let mut point = rng.below(total);
     for (index, endpoint) in accepted() {

@@ -1,4 +1,4 @@
-//! Groups of endpoints among which one is selected.
+//! Groups of endpoints among which one is selected for a request.
 
 use eddy_ids::WorkerTime;
 
@@ -7,6 +7,10 @@ use crate::endpoint::{EndpointState, Tried};
 /// A group of endpoints; groups go from the preferred to the last resort.
 #[derive(Clone, Copy)]
 pub(super) struct Eligible<'a> {
+    /// All endpoints of the cluster.
+    pub(super) endpoints: &'a [EndpointState],
+    /// Key of the request; empty if it has none.
+    pub(super) key: &'a [u8],
     pub(super) now: WorkerTime,
     pub(super) ejected: Ejected,
     pub(super) avoid: Option<&'a Tried>,
@@ -31,7 +35,7 @@ impl Eligible<'_> {
     }
 
     /// Whether the endpoint at `index` exists and is admitted, see [`Self::admits`].
-    pub(super) fn admits_at(&self, endpoints: &[EndpointState], index: usize) -> bool {
-        endpoints.get(index).is_some_and(|endpoint| self.admits(endpoint))
+    pub(super) fn admits_at(&self, index: usize) -> bool {
+        self.endpoints.get(index).is_some_and(|endpoint| self.admits(endpoint))
     }
 }

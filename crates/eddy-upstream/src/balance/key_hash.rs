@@ -3,20 +3,19 @@
 use super::crc::Crc;
 use super::eligible::Eligible;
 use super::share::{TRIES_MAX, shared};
-use crate::endpoint::EndpointState;
 
 /// Returns the endpoint of a key, by weight. A key whose endpoint is excluded is hashed again with a counter, so that
 /// the keys of a failing endpoint are spread over all others.
 ///
 /// # Source
 /// `hash` of NGINX, which follows Perl's Cache::Memcached: the sum of `(crc32([count] key) >> 16) & 0x7fff`.
-pub(super) fn choose(endpoints: &[EndpointState], key: &[u8], group: &Eligible<'_>) -> Option<usize> {
+pub(super) fn choose(group: &Eligible<'_>) -> Option<usize> {
     let mut number = 0;
     for count in 0..TRIES_MAX {
         let crc = if count == 0 { Crc::new() } else { with_number(count) };
-        number += u64::from((crc.with(key).value() >> 16) & 0x7fff);
-        let index = shared(endpoints, number)?;
-        if group.admits(endpoints.get(index)?) {
+        number += u64::from((crc.with(group.key).value() >> 16) & 0x7fff);
+        let index = shared(group.endpoints, number)?;
+        if group.admits(group.endpoints.get(index)?) {
             return Some(index);
         }
     }

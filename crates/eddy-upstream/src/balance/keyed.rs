@@ -36,19 +36,14 @@ impl Keyed {
         Self { by, turn: RoundRobin::new(endpoints, rng) }
     }
 
-    pub(super) fn pick(
-        &mut self,
-        endpoints: &[EndpointState],
-        key: &[u8],
-        group: &Eligible<'_>,
-    ) -> Option<usize> {
+    pub(super) fn pick(&mut self, group: &Eligible<'_>) -> Option<usize> {
         let chosen = match &self.by {
-            _ if key.is_empty() || endpoints.len() < 2 => None,
-            By::Hash => key_hash::choose(endpoints, key, group),
-            By::Maglev(table) => table.choose(endpoints, key, group),
-            By::Ring(ring) => ring.choose(endpoints, key, group),
-            By::ClientAddress => address_hash::choose(endpoints, key, group),
+            _ if group.key.is_empty() || group.endpoints.len() < 2 => None,
+            By::Hash => key_hash::choose(group),
+            By::Maglev(table) => table.choose(group),
+            By::Ring(ring) => ring.choose(group),
+            By::ClientAddress => address_hash::choose(group),
         };
-        chosen.or_else(|| self.turn.pick(endpoints, group))
+        chosen.or_else(|| self.turn.pick(group))
     }
 }

@@ -11,30 +11,11 @@ use crate::rng::Rng;
 ///
 /// # Source
 /// Mitzenmacher, "The power of two choices in randomized load balancing", 2001.
-#[derive(Clone, Debug)]
-pub(super) struct LeastRequest {
-    draw: WeightedDraw,
-}
-
-impl LeastRequest {
-    pub(super) fn new(endpoints: &[EndpointState]) -> Self {
-        Self { draw: WeightedDraw::new(endpoints) }
-    }
-
-    pub(super) fn pick(
-        &self,
-        endpoints: &[EndpointState],
-        group: &Eligible<'_>,
-        rng: &mut Rng,
-    ) -> Option<usize> {
-        let first = self.draw.draw(endpoints, rng, |_, endpoint| group.admits(endpoint))?;
-        let other = |index: usize, endpoint: &EndpointState| index != first && group.admits(endpoint);
-        let Some(second) = self.draw.draw(endpoints, rng, other) else {
-            return Some(first);
-        };
-        let is_lighter = load_order(endpoints.get(second)?, endpoints.get(first)?).is_lt();
-        Some(if is_lighter { second } else { first })
-    }
+pub(super) fn pick(draw: &WeightedDraw, group: &Eligible<'_>, rng: &mut Rng) -> Option<usize> {
+    let first = draw.draw(group, None, rng)?;
+    let Some(second) = draw.draw(group, Some(first), rng) else { return Some(first) };
+    let is_lighter = load_order(group.endpoints.get(second)?, group.endpoints.get(first)?).is_lt();
+    Some(if is_lighter { second } else { first })
 }
 
 /// Compares active requests per weight, without a division.

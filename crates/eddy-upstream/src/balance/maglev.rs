@@ -4,7 +4,7 @@ use eddy_model::MAGLEV_PLACES;
 
 use super::eligible::Eligible;
 use super::xxhash::xxh64;
-use crate::endpoint::{EndpointState, ResolvedEndpoint};
+use crate::endpoint::ResolvedEndpoint;
 
 /// Maximum table slots that are searched, from the slot of the key on, for an eligible endpoint.
 const TRIES_MAX: usize = 4096;
@@ -75,16 +75,11 @@ impl MaglevTable {
     ///
     /// # Cost
     /// One hash of the key, and one slot while its endpoint is admitted.
-    pub(super) fn choose(
-        &self,
-        endpoints: &[EndpointState],
-        key: &[u8],
-        group: &Eligible<'_>,
-    ) -> Option<usize> {
-        let own = usize::try_from(xxh64(key, 0) % MAGLEV_PLACES as u64).ok()?;
+    pub(super) fn choose(&self, group: &Eligible<'_>) -> Option<usize> {
+        let own = usize::try_from(xxh64(group.key, 0) % MAGLEV_PLACES as u64).ok()?;
         let from_own = self.places.get(own..)?.iter().chain(self.places.get(..own)?);
         let mut owners = from_own.take(TRIES_MAX).map(|owner| *owner as usize);
-        owners.find(|owner| group.admits_at(endpoints, *owner))
+        owners.find(|owner| group.admits_at(*owner))
     }
 }
 

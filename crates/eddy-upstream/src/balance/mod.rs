@@ -10,7 +10,6 @@ mod keyed;
 mod least_request;
 mod levels;
 mod maglev;
-mod random;
 mod ring;
 mod round_robin;
 mod share;

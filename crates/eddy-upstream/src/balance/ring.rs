@@ -3,7 +3,7 @@
 use super::crc::Crc;
 use super::eligible::Eligible;
 use super::share::TRIES_MAX;
-use crate::endpoint::{EndpointState, ResolvedAddress, ResolvedEndpoint};
+use crate::endpoint::{ResolvedAddress, ResolvedEndpoint};
 
 /// Points on a ring, 160 per unit of weight; a key belongs to the first point at or after its own.
 ///
@@ -40,20 +40,15 @@ impl Ring {
     }
 
     /// Returns the endpoint of a key, or the next on the ring that is admitted.
-    pub(super) fn choose(
-        &self,
-        endpoints: &[EndpointState],
-        key: &[u8],
-        group: &Eligible<'_>,
-    ) -> Option<usize> {
-        let own = Crc::new().with(key).value();
+    pub(super) fn choose(&self, group: &Eligible<'_>) -> Option<usize> {
+        let own = Crc::new().with(group.key).value();
         let from = self.points.partition_point(|point| point.at < own);
         let behind = (0..TRIES_MAX as usize).filter_map(|step| {
             let at = (from + step).checked_rem(self.points.len())?;
             self.points.get(at)
         });
         let mut owners = behind.map(|point| point.endpoint);
-        owners.find(|owner| group.admits_at(endpoints, *owner))
+        owners.find(|owner| group.admits_at(*owner))
     }
 }
 

@@ -28,12 +28,12 @@ impl RoundRobin {
         Self { turn: RoundRobinState::Weighted { credits } }
     }
 
-    pub(super) fn pick(&mut self, endpoints: &[EndpointState], group: &Eligible<'_>) -> Option<usize> {
+    pub(super) fn pick(&mut self, group: &Eligible<'_>) -> Option<usize> {
+        let endpoints = group.endpoints;
         match &mut self.turn {
             RoundRobinState::Even { next } => {
-                let chosen = (*next..endpoints.len())
-                    .chain(0..*next)
-                    .find(|index| group.admits_at(endpoints, *index))?;
+                let chosen =
+                    (*next..endpoints.len()).chain(0..*next).find(|index| group.admits_at(*index))?;
                 *next = (chosen + 1) % endpoints.len();
                 Some(chosen)
             }
