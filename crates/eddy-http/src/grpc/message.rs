@@ -1,5 +1,7 @@
 //! The `grpc-message` field: the readable description of a call's status.
 
+use crate::octet::write_percent;
+
 /// Maximum bytes of a description; it is sent in a head.
 const TEXT_BYTES_MAX: usize = 1024;
 
@@ -9,7 +11,6 @@ const TEXT_BYTES_MAX: usize = 1024;
 /// gRPC over HTTP/2, Percent-Encoded. Leading and trailing white space is encoded as well, because field values lose
 /// it.
 pub fn write_grpc_message(out: &mut Vec<u8>, text: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     let text = beginning(text);
     let last = text.len().saturating_sub(1);
     for (at, &byte) in text.iter().enumerate() {
@@ -17,9 +18,7 @@ pub fn write_grpc_message(out: &mut Vec<u8>, text: &[u8]) {
         if is_plain {
             out.push(byte);
         } else {
-            out.push(b'%');
-            out.extend(DIGITS.get(usize::from(byte >> 4)));
-            out.extend(DIGITS.get(usize::from(byte & 0xf)));
+            write_percent(out, byte);
         }
     }
 }

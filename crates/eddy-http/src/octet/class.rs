@@ -53,6 +53,14 @@ pub(crate) fn is_vchar(byte: u8) -> bool {
     byte.is_ascii_graphic()
 }
 
+/// Appends a byte in percent-encoding.
+pub(crate) fn write_percent(out: &mut Vec<u8>, byte: u8) {
+    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+    out.push(b'%');
+    out.extend(DIGITS.get(usize::from(byte >> 4)));
+    out.extend(DIGITS.get(usize::from(byte & 0xf)));
+}
+
 /// Returns the value of a hexadecimal digit.
 #[inline]
 pub(crate) fn hex_value(byte: u8) -> Option<u8> {

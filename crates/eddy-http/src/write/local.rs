@@ -6,7 +6,7 @@ use super::response::{write_connection, write_status_line};
 use crate::edits::FieldEdits;
 use crate::grpc::{GrpcKind, write_grpc_message};
 use crate::method::Version;
-use crate::octet::is_vchar;
+use crate::octet::{is_vchar, write_percent};
 use crate::status::status_reason;
 
 /// A local reply: a response that eddy makes itself.
@@ -111,14 +111,11 @@ pub fn write_local_head(out: &mut Vec<u8>, reply: &LocalReply<'_>) {
 
 /// Writes a URI and percent-encodes invalid bytes: a redirect target may contain text from a client.
 fn write_uri(out: &mut Vec<u8>, uri: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
     for &byte in uri {
         if is_vchar(byte) {
             out.push(byte);
         } else {
-            out.push(b'%');
-            out.extend(DIGITS.get(usize::from(byte >> 4)));
-            out.extend(DIGITS.get(usize::from(byte & 0xf)));
+            write_percent(out, byte);
         }
     }
 }
