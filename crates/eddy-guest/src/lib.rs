@@ -25,5 +25,5 @@ pub use lua::{LuaLimits, LuaScript, LuaSource, LuaSpec, SharedLimits, SpecPart};
 pub use native::{FileIdentity, GoRuntime, NativeLibrary, go_runtime, needs_new_process};
 pub use reclaim::ReclaimQueue;
 pub use stop::stop_all;
-pub use thread::{exit_now, prepare_thread, signal_stack_bytes};
+pub use thread::{exit_now, prepare_thread};
 pub use wasm::{Isolation, WasmLibrary, WasmSettings};

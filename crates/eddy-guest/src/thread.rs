@@ -33,14 +33,6 @@ fn set_signal_stack() {
     );
 }
 
-/// Returns the size of this thread's signal stack; 0 if there is none.
-pub fn signal_stack_bytes() -> usize {
-    let mut old = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: 0, ss_size: 0 };
-    // SAFETY: no new stack is set, and `old` may be written to.
-    let outcome = unsafe { libc::sigaltstack(ptr::null(), &raw mut old) };
-    if outcome != 0 || old.ss_flags & libc::SS_DISABLE != 0 { 0 } else { old.ss_size }
-}
-
 /// Ends the process at once: no `atexit` handlers, no destructors of threads or libraries.
 ///
 /// Threads inside a guest run until the very end; tearing down anything they use could crash them.
@@ -60,5 +52,13 @@ mod tests {
         prepare_thread();
         prepare_thread();
         assert_eq!(signal_stack_bytes(), SIGNAL_STACK_BYTES);
+    }
+
+    /// Returns the size of this thread's signal stack; 0 if there is none.
+    fn signal_stack_bytes() -> usize {
+        let mut old = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: 0, ss_size: 0 };
+        // SAFETY: no new stack is set, and `old` may be written to.
+        let outcome = unsafe { libc::sigaltstack(ptr::null(), &raw mut old) };
+        if outcome != 0 || old.ss_flags & libc::SS_DISABLE != 0 { 0 } else { old.ss_size }
     }
 }

@@ -41,7 +41,8 @@ pub struct ClusterState {
 pub struct Lease {
     id: EndpointId,
     epoch: u32,
-    is_probe: bool,
+    /// Whether this request decides if an ejected endpoint returns.
+    pub(crate) is_probe: bool,
     /// Held only to be dropped with the lease.
     _place: Option<SharedPlace>,
 }
@@ -50,11 +51,6 @@ impl Lease {
     /// Returns the selected endpoint.
     pub fn endpoint(&self) -> EndpointId {
         self.id
-    }
-
-    /// Whether this request decides if an ejected endpoint returns.
-    pub fn is_probe(&self) -> bool {
-        self.is_probe
     }
 }
 

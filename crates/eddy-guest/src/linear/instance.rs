@@ -25,9 +25,7 @@ pub(super) struct LinearInstance {
     /// Buffer allocated by the module: address and size.
     room: (u32, usize),
     limits: LinearLimits,
-    /// Properties reported by the module.
-    pub(super) sdk: String,
-    pub(super) toolchain: String,
+    /// Names of the module's filters.
     pub(super) filters: Vec<String>,
 }
 
@@ -110,16 +108,7 @@ impl LinearInstance {
             failed(format!("failed to start: {why}"))
         })?;
         store.data_mut().end_call();
-        let mut made = Self {
-            store,
-            memory,
-            functions,
-            room: (0, 0),
-            limits,
-            sdk: String::new(),
-            toolchain: String::new(),
-            filters: Vec::new(),
-        };
+        let mut made = Self { store, memory, functions, room: (0, 0), limits, filters: Vec::new() };
         made.read_library(u64::from(opened))
             .map_err(|why| failed(format!("violates the filter ABI: {why}")))?;
         Ok(made)
@@ -140,10 +129,12 @@ impl LinearInstance {
         if count > FILTERS_MAX {
             return Err(format!("it has too many filters: {count}"));
         }
-        let (sdk, toolchain) = (text(at + 8)?, text(at + 24)?);
-        let filters =
+        // Names of the SDK and the toolchain, which only have to be valid.
+        for name in [at + 8, at + 24] {
+            text(name)?;
+        }
+        self.filters =
             (0..count).map(|index| text(table.saturating_add(16 * index))).collect::<Result<_, _>>()?;
-        (self.sdk, self.toolchain, self.filters) = (sdk, toolchain, filters);
         Ok(())
     }
 

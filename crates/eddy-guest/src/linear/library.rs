@@ -95,13 +95,6 @@ impl LinearLibrary {
     pub fn names(&self) -> Vec<&str> {
         plain_names(&self.shared.filters)
     }
-
-    /// Returns the SDK and the toolchain that the module was built with.
-    pub fn built_with(&self) -> String {
-        let lane = self.shared.lanes.first().map(lock);
-        let instance = lane.as_ref().and_then(|lane| lane.instance.as_ref());
-        instance.map(|instance| format!("{}, {}", instance.sdk, instance.toolchain)).unwrap_or_default()
-    }
 }
 
 impl FilterLibrary for LinearLibrary {

@@ -303,7 +303,7 @@ impl Guest for WasmLibrary {
         filter: u64,
         owner: &LibraryKeepAlive,
         config: &str,
-        _graveyard: &ReclaimQueue,
+        _reclaim_queue: &ReclaimQueue,
     ) -> LoadResult<(u64, LibraryKeepAlive)> {
         let of = self
             .kernel

@@ -104,7 +104,6 @@ pub struct FieldDescriptor {
     pub(crate) is_required: bool,
     pub(crate) checks_utf8: bool,
     pub(crate) oneof: Option<u16>,
-    pub(crate) default: Option<Box<str>>,
     pub(crate) options: Box<[u8]>,
 }
 
@@ -134,34 +133,14 @@ impl FieldDescriptor {
         self.label
     }
 
-    /// Whether an absent field differs from one with the default value.
-    pub fn has_presence(&self) -> bool {
-        self.has_presence
-    }
-
-    /// Whether a serializer packs it.
-    pub fn is_packed(&self) -> bool {
-        self.is_packed
-    }
-
     /// Whether it is required, as in proto2.
     pub fn is_required(&self) -> bool {
         self.is_required
     }
 
-    /// Whether its strings must be UTF-8 on the wire.
-    pub fn checks_utf8(&self) -> bool {
-        self.checks_utf8
-    }
-
     /// Returns the index of its oneof in [`super::MessageDescriptor::oneofs`]; `None` for a merely `optional` field.
     pub fn oneof(&self) -> Option<usize> {
         self.oneof.map(usize::from)
-    }
-
-    /// Returns the default declared in proto2, in the text form of the descriptor.
-    pub fn default_text(&self) -> Option<&str> {
-        self.default.as_deref()
     }
 
     /// Returns the encoded `FieldOptions` of the descriptors, including extensions.

@@ -104,11 +104,6 @@ impl MessageDescriptor {
         self.oneofs.iter().map(|name| &**name)
     }
 
-    /// Whether it is a map entry, with a key (1) and a value (2).
-    pub fn is_map_entry(&self) -> bool {
-        self.is_map_entry
-    }
-
     /// Returns the encoded `MessageOptions` of the descriptors, including extensions.
     pub fn options(&self) -> &[u8] {
         &self.options

@@ -33,14 +33,6 @@ impl Schema {
         }
     }
 
-    /// Returns the enum with a full name.
-    pub fn find_enum(&self, name: &str) -> Option<EnumId> {
-        match self.names.get(name)? {
-            SchemaSymbol::Enum(id) => Some(*id),
-            SchemaSymbol::Message(_) | SchemaSymbol::Service(_) => None,
-        }
-    }
-
     /// Returns the service with a full name.
     pub fn find_service(&self, name: &str) -> Option<&ServiceDescriptor> {
         match self.names.get(name)? {

@@ -29,12 +29,12 @@ impl BalanceTables {
     }
 
     /// Returns the Maglev table; `None` when the set was made for another balancing kind.
-    pub(super) fn maglev(&self) -> Option<Arc<MaglevTable>> {
+    pub(crate) fn maglev(&self) -> Option<Arc<MaglevTable>> {
         self.maglev.clone()
     }
 
     /// Returns the ring; `None` when the set was made for another balancing kind.
-    pub(super) fn ring(&self) -> Option<Arc<Ring>> {
+    pub(crate) fn ring(&self) -> Option<Arc<Ring>> {
         self.ring.clone()
     }
 }
@@ -45,16 +45,6 @@ impl BalanceTables {
     pub(crate) fn of_states(balance: Balance, endpoints: &[crate::endpoint::EndpointState]) -> Self {
         let members: Vec<_> = endpoints.iter().map(ResolvedEndpoint::of_state).collect();
         Self::new(balance, &members)
-    }
-
-    /// Returns the Maglev table, for tests.
-    pub(crate) fn maglev_table(&self) -> Option<Arc<MaglevTable>> {
-        self.maglev()
-    }
-
-    /// Whether there is a ring, for tests.
-    pub(crate) fn has_ring(&self) -> bool {
-        self.ring.is_some()
     }
 }
 

@@ -60,7 +60,7 @@ fn the_caller_is_told_when_an_endpoint_goes_and_comes() {
     );
     world.state.release(lease);
     world.now += Millis::new(10_000);
-    let probe = (0..2).map(|_| world.select()).find(Lease::is_probe).unwrap();
+    let probe = (0..2).map(|_| world.select()).find(|lease| lease.is_probe).unwrap();
     assert_eq!(world.state.on_success(&probe, world.now), EjectionChange::Returned);
     world.state.release(probe);
 }
@@ -72,7 +72,7 @@ fn a_failing_endpoint_is_left_out_and_tried_again() {
     assert_eq!(world.ports_of(20), HashSet::from([2]));
     world.now += Millis::new(10_000);
     let leases: Vec<Lease> = (0..4).map(|_| world.select()).collect();
-    let probes: Vec<&Lease> = leases.iter().filter(|lease| lease.is_probe()).collect();
+    let probes: Vec<&Lease> = leases.iter().filter(|lease| lease.is_probe).collect();
     assert_eq!(probes.len(), 1, "one request at a time goes to a half-open endpoint");
     world.state.on_success(probes[0], world.now);
     leases.into_iter().for_each(|lease| world.state.release(lease));
@@ -85,7 +85,7 @@ fn a_probe_without_outcome_leaves_the_endpoint_half_open() {
     world.fail_until_ejected(1);
     world.now += Millis::new(10_000);
     for _ in 0..2 {
-        let probe = (0..3).map(|_| world.select()).find(Lease::is_probe).unwrap();
+        let probe = (0..3).map(|_| world.select()).find(|lease| lease.is_probe).unwrap();
         world.state.release(probe);
     }
     assert!(world.endpoint(1).is_ejected());
@@ -232,7 +232,7 @@ proptest! {
                     let has_healthy = world.state.endpoints().iter().any(|endpoint| !endpoint.is_ejected());
                     if let Some(lease) = world.try_select(&mut Tried::new()) {
                         let is_ejected = world.state.endpoint(lease.endpoint()).unwrap().is_ejected();
-                        prop_assert!(!(has_healthy && is_ejected) || lease.is_probe());
+                        prop_assert!(!(has_healthy && is_ejected) || lease.is_probe);
                         leases.push(lease);
                     } else {
                         prop_assert!(world.state.endpoints().is_empty());

@@ -69,10 +69,10 @@ fn tables_are_built_before_a_worker_sees_the_set() {
     let members =
         || (1..4).map(|port| ResolvedEndpoint::new(ResolvedAddress::Tcp(([127, 0, 0, 1], port).into()), 1));
     let set = EndpointSet::new(members(), Balance::Maglev);
-    let first = set.tables().maglev_table().expect("built with the set");
-    assert!(Arc::ptr_eq(&first, &set.tables().maglev_table().unwrap()), "one table for all workers");
+    let first = set.tables().maglev().expect("built with the set");
+    assert!(Arc::ptr_eq(&first, &set.tables().maglev().unwrap()), "one table for all workers");
     let ring = EndpointSet::new(members(), Balance::Ring);
-    assert!(ring.tables().has_ring() && ring.tables().maglev_table().is_none());
+    assert!(ring.tables().ring().is_some() && ring.tables().maglev().is_none());
     assert_ne!(set, ring, "a change of the kind alone reaches the workers");
     assert_eq!(set, EndpointSet::new(members(), Balance::Maglev));
 }
@@ -111,7 +111,7 @@ proptest! {
     fn places_follow_the_weights_to_a_hundredth(weights in prop::collection::vec(1_u32..20, 1..30)) {
         let ports: Vec<(u16, u32)> = (1..).zip(weights.iter().copied()).collect();
         let endpoints = endpoints(&ports);
-        let counts = BalanceTables::of_states(Balance::Maglev, &endpoints).maglev_table().unwrap().counts(endpoints.len());
+        let counts = BalanceTables::of_states(Balance::Maglev, &endpoints).maglev().unwrap().counts(endpoints.len());
         let total: u32 = weights.iter().sum();
         let places: u32 = counts.iter().sum();
         prop_assert_eq!(places as usize, MAGLEV_PLACES);

@@ -36,7 +36,7 @@ async fn another_balancing_kind_gives_a_set_with_its_tables_without_a_look_up() 
     resolution.set_balance(Balance::Maglev);
     assert!(sets.has_changed().unwrap());
     let after = resolution.current();
-    assert!(before.tables().maglev_table().is_none() && after.tables().maglev_table().is_some());
+    assert!(before.tables().maglev().is_none() && after.tables().maglev().is_some());
     assert_eq!(after.members(), before.members());
     assert_eq!(stub.questions().0, questions);
 }

@@ -169,7 +169,6 @@ impl Linker<'_, '_> {
             is_required,
             checks_utf8: features.checks_utf8,
             oneof,
-            default: raw.default.map(Into::into),
             options: raw.options.into(),
             json_key: key(&json_name),
             name_key: key(&name),

@@ -109,7 +109,6 @@ descriptors! {
         4 label: u64,
         5 kind: u64,
         6 type_name: &'d str,
-        7 default: Option<&'d str>,
         8 options: &'d [u8],
         9 oneof: Option<u64>,
         10 json_name: Option<&'d str>,
