@@ -67,12 +67,12 @@ impl Builtin for BodyLimit {
         Interest::of(&phases)
     }
 
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
-        if !self.is_too_large(view) {
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        if !self.is_too_large(answer.view) {
             return Verdict::Continue;
         }
         self.refused.count(answer.worker);
-        let verdict = match view.phase {
+        let verdict = match answer.view.phase {
             Phase::RequestHead | Phase::RequestBody => {
                 answer.reply(413, "the request body is too large\n", "body_limit")
             }

@@ -89,7 +89,8 @@ impl Builtin for FaultFilter {
         Interest::of(&[Phase::RequestHead])
     }
 
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        let view = answer.view;
         if view.phase != Phase::RequestHead || !self.is_meant(view) {
             return Verdict::Continue;
         }

@@ -1,6 +1,6 @@
 //! Allowlist and denylist of client addresses.
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, Phase, Verdict};
+use eddy_filter::{FilterEdit, Interest, Phase, Verdict};
 
 use super::address::{ClientAddress, ClientConfig, IpBlock};
 use super::context::{BuiltinContext, MetricCounter};
@@ -48,8 +48,8 @@ impl Builtin for IpAccess {
         Interest::of(&[Phase::RequestHead])
     }
 
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
-        if view.phase != Phase::RequestHead || self.is_let_in(self.config.client.client(view)) {
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        if answer.view.phase != Phase::RequestHead || self.is_let_in(self.config.client.client(answer.view)) {
             return Verdict::Continue;
         }
         self.refused.count(answer.worker);

@@ -18,15 +18,17 @@ pub trait Builtin: Send + Sync + fmt::Debug {
     fn interest(&self) -> Interest;
 
     /// Processes a phase and returns the verdict.
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict;
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict;
 
     /// Reports the end of an exchange for which the filter keeps state.
     fn ended(&self, _state: u64) {}
 }
 
-/// Output of a built-in filter besides its verdict, and the identity of the crossing.
+/// View of the exchange in a phase, output of a built-in filter besides its verdict, and identity of the crossing.
 #[derive(Debug)]
 pub struct PhaseContext<'a> {
+    /// View of the exchange.
+    pub view: &'a ExchangeView<'a>,
     edits: &'a mut EditLog,
     step: u16,
     /// State of the filter for this exchange; 0 at first. The end of the exchange is reported only if it is not 0.
@@ -123,6 +125,7 @@ impl FilterLibrary for BuiltinLibrary {
         for (index, step) in call.steps.iter_mut().enumerate() {
             call.current.store(step.id, Relaxed);
             let mut answer = PhaseContext {
+                view,
                 edits: call.edits,
                 step: u16::try_from(index).unwrap_or(u16::MAX),
                 state: &mut step.state,
@@ -131,7 +134,7 @@ impl FilterLibrary for BuiltinLibrary {
                 exchange: call.exchange,
                 turn: call.turn,
             };
-            step.verdict = self.filter.enter(view, &mut answer);
+            step.verdict = self.filter.enter(&mut answer);
             if step.verdict != Verdict::Continue && view.phase != Phase::Log {
                 call.stopped = index;
                 break;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, Phase, Verdict};
+use eddy_filter::{FilterEdit, Interest, Phase, Verdict};
 
 use super::address::IpBlock;
 use super::context::BuiltinContext;
@@ -58,7 +58,8 @@ impl RequestIdFilter {
         Self { config: config.clone(), seed: context.seed[0] }
     }
 
-    fn set(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
+    fn set(&self, answer: &mut PhaseContext<'_>) {
+        let view = answer.view;
         let trusted = |block: &IpBlock| view.about.peer_ip.is_some_and(|peer| block.contains(peer));
         let mut sent = view.request.fields.all_named(self.config.field.as_bytes());
         let is_kept = self.config.trusted.iter().any(trusted)
@@ -75,9 +76,9 @@ impl RequestIdFilter {
         answer.edit(&FilterEdit::Set { name: self.config.field.as_bytes(), value });
     }
 
-    fn tell(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
+    fn tell(&self, answer: &mut PhaseContext<'_>) {
         let name = self.config.field.as_bytes();
-        if let Some(value) = view.request.fields.first_named(name) {
+        if let Some(value) = answer.view.request.fields.first_named(name) {
             answer.edit(&FilterEdit::Set { name, value });
         }
     }
@@ -93,11 +94,11 @@ impl Builtin for RequestIdFilter {
         Interest::of(if self.config.is_told { &phases } else { &[Phase::RequestHead] })
     }
 
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
-        if view.phase == Phase::RequestHead {
-            self.set(view, answer);
-        } else if view.phase == Phase::ResponseHead {
-            self.tell(view, answer);
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        if answer.view.phase == Phase::RequestHead {
+            self.set(answer);
+        } else if answer.view.phase == Phase::ResponseHead {
+            self.tell(answer);
         }
         Verdict::Continue
     }

@@ -92,12 +92,7 @@ impl BasicAuthFilter {
         Ok(Self { known, words, pool, refused, overloaded: context.counter("overloaded") })
     }
 
-    fn judge(
-        &self,
-        credentials: &Credentials,
-        view: &ExchangeView<'_>,
-        answer: &mut PhaseContext<'_>,
-    ) -> Verdict {
+    fn judge(&self, credentials: &Credentials, answer: &mut PhaseContext<'_>) -> Verdict {
         let (name, password) = (credentials.user(), credentials.password());
         let user = self.known.users.find(name);
         // In a table with slow hashes a wrong password is always as slow, or the time would reveal whose hash is quick.
@@ -112,7 +107,7 @@ impl BasicAuthFilter {
             return self.words.refuse(&mut |edit| answer.edit(edit));
         };
         let pair = self.known.cache.name(name, password);
-        if user.is_somebody && self.known.cache.has(pair, view.about.now) {
+        if user.is_somebody && self.known.cache.has(pair, answer.view.about.now) {
             return self.words.welcome(user, &mut |edit| answer.edit(edit));
         }
         let job = Job {
@@ -122,7 +117,7 @@ impl BasicAuthFilter {
             user: name.into(),
             password: Zeroizing::new(password.to_vec()),
             name: pair,
-            now: view.about.now,
+            now: answer.view.about.now,
         };
         if pool.ask(job).is_ok() {
             return Verdict::Pause;
@@ -144,12 +139,12 @@ impl Builtin for BasicAuthFilter {
         Interest::of(&[Phase::RequestHead])
     }
 
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
-        if view.phase != Phase::RequestHead {
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        if answer.view.phase != Phase::RequestHead {
             return Verdict::Continue;
         }
-        match Credentials::of(view) {
-            Some(credentials) => self.judge(&credentials, view, answer),
+        match Credentials::of(answer.view) {
+            Some(credentials) => self.judge(&credentials, answer),
             None => {
                 self.refused.count(answer.worker);
                 self.words.refuse(&mut |edit| answer.edit(edit))

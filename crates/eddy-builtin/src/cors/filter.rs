@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadError, LoadResult, Phase, Verdict};
+use eddy_filter::{FilterEdit, Interest, LoadError, LoadResult, Phase, Verdict};
 use eddy_http::{FieldId, Fields, Method};
 use regex_automata::meta::Regex;
 
@@ -82,13 +82,8 @@ impl Cors {
     }
 
     /// Replies to a preflight request.
-    fn answer_preflight(
-        &self,
-        view: &ExchangeView<'_>,
-        asked: &[u8],
-        answer: &mut PhaseContext<'_>,
-    ) -> Verdict {
-        let fields = &view.request.fields;
+    fn answer_preflight(&self, asked: &[u8], answer: &mut PhaseContext<'_>) -> Verdict {
+        let fields = &answer.view.request.fields;
         let Some(origin) = self.let_in(fields) else {
             let verdict = answer.reply(403, "origin not allowed\n", "cors");
             answer.reply_field("vary", b"origin");
@@ -111,9 +106,9 @@ impl Cors {
     }
 
     /// Replaces the CORS headers of a response.
-    fn mark(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
-        let Some(response) = view.response else { return };
-        let let_in = self.let_in(&view.request.fields);
+    fn mark(&self, answer: &mut PhaseContext<'_>) {
+        let Some(response) = answer.view.response else { return };
+        let let_in = self.let_in(&answer.view.request.fields);
         let credentials = let_in.filter(|_| self.has_credentials).map(|_| b"true".as_slice());
         let exposed = let_in.map(|_| self.exposed_fields.as_bytes()).filter(|names| !names.is_empty());
         for (name, value) in
@@ -143,9 +138,10 @@ impl Builtin for Cors {
         Interest::of(&[Phase::RequestHead, Phase::ResponseHead])
     }
 
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        let view = answer.view;
         if view.phase == Phase::ResponseHead {
-            self.mark(view, answer);
+            self.mark(answer);
             return Verdict::Continue;
         }
         let fields = &view.request.fields;
@@ -156,7 +152,7 @@ impl Builtin for Cors {
                     && view.request.method == Method::Options
                     && has_origin =>
             {
-                self.answer_preflight(view, asked, answer)
+                self.answer_preflight(asked, answer)
             }
             _ => Verdict::Continue,
         }

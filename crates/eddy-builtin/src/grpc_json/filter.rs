@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadResult, Phase, Verdict};
+use eddy_filter::{FilterEdit, Interest, LoadResult, Phase, Verdict};
 use eddy_http::{FieldId, Fields, GrpcKind};
 use eddy_protobuf::{
     Duplicates, FromJsonOptions, HttpIndex, HttpIndexOptions, ProtobufLimits, RpcStatus, ToJsonOptions,
@@ -122,18 +122,18 @@ impl Builtin for GrpcJson {
         ])
     }
 
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
-        if view.phase == Phase::RequestHead {
-            return self.request_head(view, answer);
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        if answer.view.phase == Phase::RequestHead {
+            return self.request_head(answer);
         }
         let state = *answer.state;
         let Some(mut call) = CALLS.with_borrow_mut(|calls| calls.take(state)) else {
             return Verdict::Continue;
         };
-        let verdict = match view.phase {
-            Phase::RequestBody => self.request_body(&mut call, view, answer),
-            Phase::ResponseHead => self.response_head(&mut call, view, answer),
-            Phase::ResponseBody => self.response_body(&mut call, view, answer),
+        let verdict = match answer.view.phase {
+            Phase::RequestBody => self.request_body(&mut call, answer),
+            Phase::ResponseHead => self.response_head(&mut call, answer),
+            Phase::ResponseBody => self.response_body(&mut call, answer),
             Phase::ResponseTrailers => response_trailers(&call, answer),
             Phase::RequestHead | Phase::RequestTrailers | Phase::Log | Phase::End => Verdict::Continue,
         };

@@ -1,6 +1,6 @@
 //! Transcoding of JSON requests to gRPC.
 
-use eddy_filter::{ExchangeView, FilterEdit, Verdict};
+use eddy_filter::{FilterEdit, Verdict};
 use eddy_http::{FieldId, Fields, Method};
 use eddy_protobuf::{
     CallRequest, HttpBodyBinding, HttpRoute, HttpRouteLookup, ProtobufError, ProtobufErrorKind, RpcStatus,
@@ -14,7 +14,8 @@ use crate::library::PhaseContext;
 
 impl GrpcJson {
     /// Finds the method of a request and converts the request head to that of a gRPC call.
-    pub(super) fn request_head(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
+    pub(super) fn request_head(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        let view = answer.view;
         let request = &view.request;
         if matches!(request.method, Method::Head | Method::Connect | Method::Trace) || is_grpc(request.fields)
         {
@@ -79,16 +80,11 @@ impl GrpcJson {
 
     /// Transcodes a piece of the body. The head is held until the first message is complete: until then the client can
     /// get an error response, and no endpoint is contacted.
-    pub(super) fn request_body(
-        &self,
-        call: &mut TranscodedCall,
-        view: &ExchangeView<'_>,
-        answer: &mut PhaseContext<'_>,
-    ) -> Verdict {
+    pub(super) fn request_body(&self, call: &mut TranscodedCall, answer: &mut PhaseContext<'_>) -> Verdict {
         let Some(request) = &mut call.request else { return Verdict::Continue };
         let mut out = Vec::new();
-        let mut made = request.push(view.body, &mut out);
-        let is_last = view.is_last_piece();
+        let mut made = request.push(answer.view.body, &mut out);
+        let is_last = answer.view.is_last_piece();
         if is_last && made.is_ok() {
             made = request.finish(&mut out);
             call.request = None;

@@ -1,6 +1,6 @@
 //! Transcoding of gRPC responses to JSON.
 
-use eddy_filter::{ExchangeView, FilterEdit, Verdict};
+use eddy_filter::{FilterEdit, Verdict};
 use eddy_http::Fields;
 use eddy_protobuf::{CallResponse, ProtobufError, RpcStatus, StreamForm};
 
@@ -10,13 +10,10 @@ use crate::library::PhaseContext;
 
 impl GrpcJson {
     /// Prepares for the messages, or ends the call at once if there is no body.
-    pub(super) fn response_head(
-        &self,
-        call: &mut TranscodedCall,
-        view: &ExchangeView<'_>,
-        answer: &mut PhaseContext<'_>,
-    ) -> Verdict {
-        let (Some(response), Some(route)) = (view.response, &call.route) else { return Verdict::Continue };
+    pub(super) fn response_head(&self, call: &mut TranscodedCall, answer: &mut PhaseContext<'_>) -> Verdict {
+        let (Some(response), Some(route)) = (answer.view.response, &call.route) else {
+            return Verdict::Continue;
+        };
         call.response = None;
         // Responses that do not come from the method are passed unchanged: error pages of other proxies, local replies.
         if response.status != 200 || !is_grpc(response.fields) {
@@ -34,7 +31,7 @@ impl GrpcJson {
         for name in STATUS_FIELDS.iter().chain(&["content-length", "grpc-encoding", "grpc-accept-encoding"]) {
             answer.edit(&FilterEdit::Remove { name: name.as_bytes() });
         }
-        if !view.is_end {
+        if !answer.view.is_end {
             return Verdict::Hold;
         }
         self.end(call, status(response.fields), answer)
@@ -42,12 +39,8 @@ impl GrpcJson {
 
     /// Transcodes a piece of the body. The head is held while the status can still change: until the end of a unary
     /// call, and until the first message of a stream.
-    pub(super) fn response_body(
-        &self,
-        call: &mut TranscodedCall,
-        view: &ExchangeView<'_>,
-        answer: &mut PhaseContext<'_>,
-    ) -> Verdict {
+    pub(super) fn response_body(&self, call: &mut TranscodedCall, answer: &mut PhaseContext<'_>) -> Verdict {
+        let view = answer.view;
         let Some(response) = &mut call.response else { return Verdict::Continue };
         if let Err(fault) = response.push(view.body, &mut call.held) {
             return self.fail(call, &fault, answer);

@@ -1,6 +1,6 @@
 //! gRPC-Web filter.
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, Phase, Verdict};
+use eddy_filter::{FilterEdit, Interest, Phase, Verdict};
 use eddy_http::{FieldId, Fields, GrpcKind, Method};
 use eddy_protobuf::write_base64;
 
@@ -40,8 +40,8 @@ impl GrpcWeb {
     }
 
     /// Converts the head of a gRPC-Web request to gRPC.
-    fn request_head(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
-        let request = &view.request;
+    fn request_head(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        let request = &answer.view.request;
         let form = (request.method == Method::Post).then(|| form(request.fields)).flatten();
         let Some((kind, suffix)) = form.filter(|(kind, _)| *kind != GrpcKind::Plain) else {
             return Verdict::Continue;
@@ -59,15 +59,11 @@ impl GrpcWeb {
         let wants_text = self.config.has_text && wants_text(request.fields).unwrap_or(has_text_request);
         *answer.state = WebCall { has_text_request, wants_text, ..WebCall::default() }.pack();
         // A body that is invalid Base64 from the beginning reaches no endpoint.
-        if has_text_request && !view.is_end { Verdict::Hold } else { Verdict::Continue }
+        if has_text_request && !answer.view.is_end { Verdict::Hold } else { Verdict::Continue }
     }
 
-    fn request_body(
-        &self,
-        call: &mut WebCall,
-        view: &ExchangeView<'_>,
-        answer: &mut PhaseContext<'_>,
-    ) -> Verdict {
+    fn request_body(&self, call: &mut WebCall, answer: &mut PhaseContext<'_>) -> Verdict {
+        let view = answer.view;
         if !call.has_text_request {
             return Verdict::Continue;
         }
@@ -106,16 +102,16 @@ impl Builtin for GrpcWeb {
         ])
     }
 
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
-        if view.phase == Phase::RequestHead {
-            return self.request_head(view, answer);
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        if answer.view.phase == Phase::RequestHead {
+            return self.request_head(answer);
         }
         let Some(mut call) = WebCall::unpack(*answer.state) else { return Verdict::Continue };
-        let verdict = match view.phase {
-            Phase::RequestBody => self.request_body(&mut call, view, answer),
-            Phase::ResponseHead => response_head(&mut call, view, answer),
-            Phase::ResponseBody => response_body(call, view, answer),
-            Phase::ResponseTrailers => response_trailers(call, view, answer),
+        let verdict = match answer.view.phase {
+            Phase::RequestBody => self.request_body(&mut call, answer),
+            Phase::ResponseHead => response_head(&mut call, answer),
+            Phase::ResponseBody => response_body(call, answer),
+            Phase::ResponseTrailers => response_trailers(call, answer),
             Phase::RequestHead | Phase::RequestTrailers | Phase::Log | Phase::End => Verdict::Continue,
         };
         *answer.state = call.pack();
@@ -124,22 +120,23 @@ impl Builtin for GrpcWeb {
 }
 
 /// Converts the head of a gRPC response to gRPC-Web. A response without a body keeps its status in the head.
-fn response_head(call: &mut WebCall, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
-    let Some(response) = view.response else { return Verdict::Continue };
+fn response_head(call: &mut WebCall, answer: &mut PhaseContext<'_>) -> Verdict {
+    let Some(response) = answer.view.response else { return Verdict::Continue };
     // Error pages of other proxies are passed unchanged.
     let form = form(response.fields).filter(|(kind, _)| *kind == GrpcKind::Plain);
     call.is_answered = form.is_some();
     let Some((_, suffix)) = form else { return Verdict::Continue };
     let kind = if call.wants_text { GrpcKind::WebText } else { GrpcKind::Web };
     set_type(answer, kind, suffix);
-    if !view.is_end {
+    if !answer.view.is_end {
         answer.edit(&FilterEdit::Remove { name: b"content-length" });
     }
     Verdict::Continue
 }
 
 /// Appends the trailers to the last piece of a body, and encodes each piece as Base64 if requested.
-fn response_body(call: WebCall, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
+fn response_body(call: WebCall, answer: &mut PhaseContext<'_>) -> Verdict {
+    let view = answer.view;
     if !call.is_answered {
         return Verdict::Continue;
     }
@@ -160,9 +157,9 @@ fn response_body(call: WebCall, view: &ExchangeView<'_>, answer: &mut PhaseConte
 }
 
 /// Removes the trailers, which have been sent in the body.
-fn response_trailers(call: WebCall, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
+fn response_trailers(call: WebCall, answer: &mut PhaseContext<'_>) -> Verdict {
     if call.is_answered {
-        for field in view.trailers.iter() {
+        for field in answer.view.trailers.iter() {
             answer.edit(&FilterEdit::Remove { name: field.name });
         }
     }

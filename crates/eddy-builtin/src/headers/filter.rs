@@ -1,6 +1,6 @@
 //! Header filter.
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, Phase, Verdict};
+use eddy_filter::{FilterEdit, Interest, Phase, Verdict};
 
 use super::config::{FieldRules, HeadersConfig};
 use crate::library::{Builtin, PhaseContext};
@@ -32,10 +32,10 @@ impl Builtin for HeadersFilter {
         Interest::of(&wanted)
     }
 
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
-        match view.phase {
-            Phase::RequestHead => change(&self.config.request, view, answer),
-            Phase::ResponseHead => change(&self.config.response, view, answer),
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        match answer.view.phase {
+            Phase::RequestHead => change(&self.config.request, answer),
+            Phase::ResponseHead => change(&self.config.response, answer),
             Phase::RequestBody
             | Phase::RequestTrailers
             | Phase::ResponseBody
@@ -55,14 +55,14 @@ impl FieldRules {
 
 /// Applies the rules. Every value is rendered from the message as it reached this filter: changes do not see each
 /// other.
-fn change(rules: &FieldRules, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
+fn change(rules: &FieldRules, answer: &mut PhaseContext<'_>) {
     for name in &rules.remove {
         answer.edit(&FilterEdit::Remove { name: name.as_bytes() });
     }
     let mut scratch = Scratch::new();
     for (name, template) in &rules.set {
         scratch.clear();
-        template.render(view, &mut scratch);
+        template.render(answer.view, &mut scratch);
         let (name, value) = (name.as_bytes(), scratch.bytes().trim_ascii());
         answer.edit(&if value.is_empty() {
             FilterEdit::Remove { name }
@@ -72,7 +72,7 @@ fn change(rules: &FieldRules, view: &ExchangeView<'_>, answer: &mut PhaseContext
     }
     for (name, template) in &rules.add {
         scratch.clear();
-        template.render(view, &mut scratch);
+        template.render(answer.view, &mut scratch);
         let value = scratch.bytes().trim_ascii();
         if !value.is_empty() {
             answer.edit(&FilterEdit::Add { name: name.as_bytes(), value });

@@ -1,6 +1,6 @@
 //! Message field extraction filter.
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadError, LoadResult, Phase, Verdict};
+use eddy_filter::{FilterEdit, Interest, LoadError, LoadResult, Phase, Verdict};
 use eddy_protobuf::{ProtobufError, ProtobufErrorKind, Schema, Values};
 
 use super::config::{MessageFieldsConfig, WhichMessage};
@@ -72,13 +72,9 @@ impl MessageFields {
         })
     }
 
-    fn request_head(
-        &self,
-        known: &mut MessageFieldsState,
-        view: &ExchangeView<'_>,
-        answer: &mut PhaseContext<'_>,
-    ) -> Verdict {
-        self.remove_headers(view, answer);
+    fn request_head(&self, known: &mut MessageFieldsState, answer: &mut PhaseContext<'_>) -> Verdict {
+        let view = answer.view;
+        self.remove_headers(answer);
         let fields = view.request.fields;
         let media = Media::of(fields);
         let types = &self.plan.types;
@@ -100,10 +96,10 @@ impl MessageFields {
     }
 
     /// Removes the extracted headers that the client sent itself, because the route was selected with them.
-    fn remove_headers(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) {
+    fn remove_headers(&self, answer: &mut PhaseContext<'_>) {
         let mut was_there = false;
         for header in self.config.request.iter().filter_map(|field| field.header.as_deref()) {
-            if view.request.fields.first_named(header.as_bytes()).is_some() {
+            if answer.view.request.fields.first_named(header.as_bytes()).is_some() {
                 answer.edit(&FilterEdit::Remove { name: header.as_bytes() });
                 was_there = true;
             }
@@ -113,14 +109,11 @@ impl MessageFields {
         }
     }
 
-    fn response_head(
-        &self,
-        known: &mut MessageFieldsState,
-        view: &ExchangeView<'_>,
-        answer: &PhaseContext<'_>,
-    ) -> Verdict {
+    fn response_head(&self, known: &mut MessageFieldsState, answer: &PhaseContext<'_>) -> Verdict {
         known.response = None;
-        let Some(response) = view.response.filter(|response| !response.is_local && !view.is_end) else {
+        let Some(response) =
+            answer.view.response.filter(|response| !response.is_local && !answer.view.is_end)
+        else {
             return Verdict::Continue;
         };
         let media = Media::of(response.fields);
@@ -138,26 +131,16 @@ impl MessageFields {
     }
 
     /// Reads a piece of a response, which is passed unchanged even if it cannot be read.
-    fn response_body(
-        &self,
-        known: &mut MessageFieldsState,
-        view: &ExchangeView<'_>,
-        answer: &mut PhaseContext<'_>,
-    ) -> Verdict {
+    fn response_body(&self, known: &mut MessageFieldsState, answer: &mut PhaseContext<'_>) -> Verdict {
         // Errors have been counted.
-        let _ = self.read(&mut known.response, view, ExtractionOutput::Metadata, answer);
+        let _ = self.read(&mut known.response, ExtractionOutput::Metadata, answer);
         Verdict::Continue
     }
 
-    fn request_body(
-        &self,
-        known: &mut MessageFieldsState,
-        view: &ExchangeView<'_>,
-        answer: &mut PhaseContext<'_>,
-    ) -> Verdict {
+    fn request_body(&self, known: &mut MessageFieldsState, answer: &mut PhaseContext<'_>) -> Verdict {
         let is_held = known.is_held;
         let output = if is_held { ExtractionOutput::WithHeaders } else { ExtractionOutput::Metadata };
-        let found = match self.read(&mut known.request, view, output, answer) {
+        let found = match self.read(&mut known.request, output, answer) {
             Ok(found) => found,
             Err(fault) => {
                 known.is_held = false;
@@ -168,7 +151,7 @@ impl MessageFields {
                 return self.give_up(&fault.to_string(), status, answer);
             }
         };
-        if found.is_none() && is_held && !view.is_last_piece() {
+        if found.is_none() && is_held && !answer.view.is_last_piece() {
             return Verdict::Hold;
         }
         if is_held && found.as_ref().is_some_and(|found| found.is_header_missing) {
@@ -189,19 +172,18 @@ impl MessageFields {
     fn read(
         &self,
         reading: &mut Option<BodyExtraction>,
-        view: &ExchangeView<'_>,
         output: ExtractionOutput,
         answer: &mut PhaseContext<'_>,
     ) -> Result<Option<ExtractionReport>, ProtobufError> {
         let Some(under_way) = reading else { return Ok(None) };
-        let (mut piece, is_last) = (view.body, view.is_last_piece());
+        let (mut piece, is_last) = (answer.view.body, answer.view.is_last_piece());
         let mut found = None;
         let writer = ExtractionWriter { schema: &self.schema, which: self.config.which };
         loop {
             // Only the first message provides headers: the head is released with it.
             let output = if found.is_none() { output } else { ExtractionOutput::Metadata };
             let show = |taking: &Taking, values: &Values<'_>, begin: u64| {
-                let own = writer.write(taking, (values, begin), output, view, answer);
+                let own = writer.write(taking, (values, begin), output, answer);
                 self.counters.unreadable.add(answer.worker, own.left_out);
                 let first = found.get_or_insert_with(ExtractionReport::default);
                 first.is_header_missing |= own.is_header_missing;
@@ -257,12 +239,12 @@ impl Builtin for MessageFields {
         Interest::of(&phases)
     }
 
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
-        enter(view, answer, |known: &mut MessageFieldsState, answer| match view.phase {
-            Phase::RequestHead => self.request_head(known, view, answer),
-            Phase::RequestBody => self.request_body(known, view, answer),
-            Phase::ResponseHead => self.response_head(known, view, answer),
-            Phase::ResponseBody => self.response_body(known, view, answer),
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        enter(answer, |known: &mut MessageFieldsState, answer| match answer.view.phase {
+            Phase::RequestHead => self.request_head(known, answer),
+            Phase::RequestBody => self.request_body(known, answer),
+            Phase::ResponseHead => self.response_head(known, answer),
+            Phase::ResponseBody => self.response_body(known, answer),
             Phase::RequestTrailers | Phase::ResponseTrailers | Phase::Log | Phase::End => Verdict::Continue,
         })
     }

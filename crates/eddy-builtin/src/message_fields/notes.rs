@@ -1,8 +1,6 @@
 //! Output of extracted values: metadata and headers.
 
-use eddy_filter::{
-    DynamicMetadata, ExchangeView, FieldPlace, FilterEdit, MESSAGE_FIELDS_SPACE, push_field_places,
-};
+use eddy_filter::{DynamicMetadata, FieldPlace, FilterEdit, MESSAGE_FIELDS_SPACE, push_field_places};
 use eddy_protobuf::{FieldValue, Schema, ValueSpan, Values};
 
 use super::config::WhichMessage;
@@ -44,11 +42,10 @@ impl<'a> ExtractionWriter<'a> {
         taking: &Taking,
         (values, begin): (&Values<'_>, u64),
         output: ExtractionOutput,
-        view: &ExchangeView<'_>,
         answer: &mut PhaseContext<'_>,
     ) -> ExtractionReport {
         let mut found = ExtractionReport::default();
-        let mut notes = Notes::new(view.about.metadata, self.which);
+        let mut notes = Notes::new(answer.view.about.metadata, self.which);
         let mut text = Vec::new();
         for field in &taking.fields {
             text.clear();

@@ -1,6 +1,6 @@
 //! Per-worker state of a filter for its exchanges.
 
-use eddy_filter::{ExchangeView, Phase, Verdict};
+use eddy_filter::{Phase, Verdict};
 
 use crate::library::PhaseContext;
 
@@ -101,12 +101,11 @@ pub(crate) use keep_facts;
 
 /// Enters a phase with the state of its exchange; a body without state continues unchanged.
 pub(crate) fn enter<T: ExchangeState>(
-    view: &ExchangeView<'_>,
     answer: &mut PhaseContext<'_>,
     phase: impl FnOnce(&mut T, &mut PhaseContext<'_>) -> Verdict,
 ) -> Verdict {
     let mut number = *answer.state;
-    if number == 0 && matches!(view.phase, Phase::RequestBody | Phase::ResponseBody) {
+    if number == 0 && matches!(answer.view.phase, Phase::RequestBody | Phase::ResponseBody) {
         return Verdict::Continue;
     }
     let verdict = visit(&mut number, |facts| phase(facts, answer));

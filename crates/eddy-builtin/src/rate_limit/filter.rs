@@ -126,7 +126,8 @@ impl Builtin for RateLimit {
         Interest::of(if self.fields == RateFields::Always { &phases } else { &[Phase::RequestHead] })
     }
 
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        let view = answer.view;
         if view.phase == Phase::ResponseHead {
             self.tell(answer);
         }

@@ -1,6 +1,6 @@
 //! Redaction filter.
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, LoadResult, Phase, Verdict};
+use eddy_filter::{FilterEdit, Interest, LoadResult, Phase, Verdict};
 use eddy_http::Fields;
 use eddy_protobuf::Compressed;
 
@@ -70,12 +70,8 @@ impl Redact {
         })
     }
 
-    fn request_head(
-        &self,
-        known: &mut RedactState,
-        view: &ExchangeView<'_>,
-        answer: &mut PhaseContext<'_>,
-    ) -> Verdict {
+    fn request_head(&self, known: &mut RedactState, answer: &mut PhaseContext<'_>) -> Verdict {
+        let view = answer.view;
         let fields = view.request.fields;
         let media = Media::of(fields);
         let types = &self.policy.types;
@@ -108,15 +104,10 @@ impl Redact {
         }
     }
 
-    fn response_head(
-        &self,
-        known: &mut RedactState,
-        view: &ExchangeView<'_>,
-        answer: &mut PhaseContext<'_>,
-    ) -> Verdict {
+    fn response_head(&self, known: &mut RedactState, answer: &mut PhaseContext<'_>) -> Verdict {
         known.response = None;
-        let Some(response) = view.response else { return Verdict::Continue };
-        if view.is_end || response.is_local || !self.config.directions.has_responses() {
+        let Some(response) = answer.view.response else { return Verdict::Continue };
+        if answer.view.is_end || response.is_local || !self.config.directions.has_responses() {
             return Verdict::Continue;
         }
         let media = Media::of(response.fields);
@@ -180,13 +171,12 @@ impl Redact {
     fn pass_piece(
         &self,
         passing: &mut Passing,
-        view: &ExchangeView<'_>,
         answer: &mut PhaseContext<'_>,
     ) -> Result<Verdict, RedactError> {
-        let is_last = view.is_last_piece();
+        let is_last = answer.view.is_last_piece();
         let mut out = Vec::new();
         let before = (passing.body.redacted, passing.body.passed);
-        let pushed = passing.body.push(view.body, is_last, &mut out);
+        let pushed = passing.body.push(answer.view.body, is_last, &mut out);
         self.counters.messages.add(answer.worker, passing.body.redacted - before.0);
         self.counters.passed.add(answer.worker, passing.body.passed - before.1);
         pushed.map_err(|fault| RedactError::of_message(&fault))?;
@@ -221,12 +211,12 @@ impl Builtin for Redact {
         Interest::of(&phases)
     }
 
-    fn enter(&self, view: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
-        enter(view, answer, |known: &mut RedactState, answer| match view.phase {
-            Phase::RequestHead => self.request_head(known, view, answer),
-            Phase::ResponseHead => self.response_head(known, view, answer),
-            Phase::RequestBody => self.body(&mut known.request, view, answer, RedactError::clone),
-            Phase::ResponseBody => self.body(&mut known.response, view, answer, RedactError::of_response),
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
+        enter(answer, |known: &mut RedactState, answer| match answer.view.phase {
+            Phase::RequestHead => self.request_head(known, answer),
+            Phase::ResponseHead => self.response_head(known, answer),
+            Phase::RequestBody => self.body(&mut known.request, answer, RedactError::clone),
+            Phase::ResponseBody => self.body(&mut known.response, answer, RedactError::of_response),
             Phase::RequestTrailers | Phase::ResponseTrailers | Phase::Log | Phase::End => Verdict::Continue,
         })
     }
@@ -240,14 +230,13 @@ impl Redact {
     fn body(
         &self,
         passing: &mut Option<Passing>,
-        view: &ExchangeView<'_>,
         answer: &mut PhaseContext<'_>,
         told: impl FnOnce(&RedactError) -> RedactError,
     ) -> Verdict {
         let Some(under_way) = passing else { return Verdict::Continue };
         // If a reply can no longer be sent, a reply verdict would let the message pass.
         let is_tellable = under_way.is_held;
-        match self.pass_piece(under_way, view, answer) {
+        match self.pass_piece(under_way, answer) {
             Ok(verdict) => verdict,
             Err(refusal) => {
                 *passing = None;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddy_builtin::{Builtin, BuiltinLibrary, PhaseContext};
 use eddy_config::{FilterConfig, FilterKind, GatewayConfig, LuaScriptText};
 use eddy_filter::{
-    ExchangeView, FailurePolicy, Filter, FilterEdit, FilterInfo, Interest, LibraryKeepAlive, Phase, Verdict,
+    FailurePolicy, Filter, FilterEdit, FilterInfo, Interest, LibraryKeepAlive, Phase, Verdict,
 };
 use eddy_guest::FileIdentity;
 use eddy_ids::{BySlot, FilterId, Shared};
@@ -86,7 +86,7 @@ impl Builtin for StandIn {
         if self.refuses { Interest::of(&[Phase::RequestHead]) } else { Interest::default() }
     }
 
-    fn enter(&self, _: &ExchangeView<'_>, answer: &mut PhaseContext<'_>) -> Verdict {
+    fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
         let verdict = answer.reply(503, "a filter is out of service\n", "filter_quarantined");
         answer.edit(&FilterEdit::ReplyGrpc(GRPC_UNAVAILABLE));
         verdict
