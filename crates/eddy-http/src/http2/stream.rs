@@ -79,7 +79,7 @@ pub(super) enum Unwanted {
 }
 
 /// State of a stream with a current or future exchange.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Http2StreamState {
     /// Received request head, until its exchange takes it.
     pub(super) head: H2Head,
@@ -133,29 +133,11 @@ impl Http2StreamState {
     /// Creates a stream without received or sent data.
     pub(super) fn new(window: u32, send_window: u32) -> Self {
         Self {
-            head: H2Head::default(),
-            is_tunnel: false,
-            body: Vec::new(),
-            body_start: 0,
-            head_bytes: 0,
-            excess: 0,
-            trailers: Vec::new(),
-            is_recv_ended: false,
-            reset: None,
-            loss: None,
-            owed: None,
             recv_window: window.into(),
             window,
-            round_received: 0,
-            round_read: 0,
-            rate_max: 0,
-            unreleased: 0,
             send_window: send_window.into(),
-            is_answered: false,
-            is_for_head: false,
-            accept: None,
             has_body: true,
-            is_send_ended: false,
+            ..Self::default()
         }
     }
 
