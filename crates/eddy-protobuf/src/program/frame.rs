@@ -1,7 +1,7 @@
 //! Nesting state of a walk.
 
 /// A message, group or packed list.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WalkFrame {
     /// Index of the program node for its fields.
     pub(super) node: u32,
@@ -31,20 +31,6 @@ pub(super) struct WalkFrame {
 
 impl WalkFrame {
     pub(super) fn new(node: u32, start: u64, end: u64) -> Self {
-        Self {
-            node,
-            end,
-            group: 0,
-            is_skipped: false,
-            packed: None,
-            dropped_from: None,
-            seen: 0,
-            length_at: 0,
-            length_bytes: 0,
-            start,
-            is_changed: false,
-            change: 0,
-            removed: 0,
-        }
+        Self { node, start, end, ..Self::default() }
     }
 }

@@ -108,11 +108,7 @@ impl WalkEngine {
         if op.label != Label::Singular {
             self.store.begin(&op.below);
         }
-        let mut frame = WalkFrame::new(child, head.after, head.end());
-        frame.length_at = head.behind_tag;
-        frame.length_bytes =
-            u8::try_from(head.after - head.behind_tag).expect("a varint has at most ten bytes");
-        self.push(frame)
+        self.push(WalkFrame::prefixed(child, head))
     }
 
     /// Handles a number or a group.
@@ -144,12 +140,15 @@ impl WalkEngine {
                 return Err(ProtobufError::new(offset, ProtobufErrorKind::Rule(rule.number)));
             }
         }
-        if let Some(slot) = op.slot {
-            let cell = Cell::number(raw, offset);
-            let put = self.store.put(slot, cell, op.holds, &self.limits);
-            put.map_err(|kind| ProtobufError::new(offset, kind))?;
-        }
-        Ok(())
+        self.put(op, Cell::number(raw, offset), offset)
+    }
+
+    /// Stores a value that the program asks for.
+    #[inline]
+    fn put(&mut self, op: &Op, cell: Cell, offset: u64) -> ProtobufResult {
+        let Some(slot) = op.slot else { return Ok(()) };
+        let put = self.store.put(slot, cell, op.holds, &self.limits);
+        put.map_err(|kind| ProtobufError::new(offset, kind))
     }
 
     /// Handles a complete length-delimited value.
@@ -171,11 +170,7 @@ impl WalkEngine {
                 return Err(ProtobufError::new(head.after, ProtobufErrorKind::Rule(rule.number)));
             }
         }
-        if let Some(slot) = op.slot {
-            let cell = Cell::bytes(head.after, bytes.len());
-            let put = self.store.put(slot, cell, op.holds, &self.limits);
-            put.map_err(|kind| ProtobufError::new(head.after, kind))?;
-        }
+        self.put(op, Cell::bytes(head.after, bytes.len()), head.after)?;
         if let Some(to) = op.edit {
             return self.edit(program, head, to);
         }
@@ -273,12 +268,7 @@ impl WalkEngine {
         if wanted.edit == Some(To::Nothing) {
             return self.change(program, head.start, head.end(), To::Nothing);
         }
-        let mut frame = WalkFrame::new(self.top.node, head.after, head.end());
-        frame.is_skipped = true;
-        frame.length_at = head.behind_tag;
-        frame.length_bytes =
-            u8::try_from(head.after - head.behind_tag).expect("a varint has at most ten bytes");
-        self.push(frame)?;
+        self.push(WalkFrame { is_skipped: true, ..WalkFrame::prefixed(self.top.node, head) })?;
         let taken = match value {
             Some((item, start, before)) => self.take_entry_value(program, wanted, item, start, before),
             None => self.take_default(program, wanted, head),
@@ -326,10 +316,7 @@ impl WalkEngine {
         if op.kind.is_packable() {
             return self.take_number(program, op, 0, head.end());
         }
-        let Some(slot) = op.slot else { return Ok(()) };
-        let cell = Cell::number(0, head.end());
-        let put = self.store.put(slot, cell, op.holds, &self.limits);
-        put.map_err(|kind| ProtobufError::new(head.end(), kind))
+        self.put(op, Cell::number(0, head.end()), head.end())
     }
 
     /// Edits a field.
@@ -340,6 +327,15 @@ impl WalkEngine {
             _ if head.wire_type == LENGTH => self.change(program, head.after, head.end(), to),
             _ => self.change(program, head.behind_tag, head.after, to),
         }
+    }
+}
+
+impl WalkFrame {
+    /// Returns the frame of a message with a length prefix.
+    fn prefixed(node: u32, head: WalkFieldHead) -> Self {
+        let length_bytes =
+            u8::try_from(head.after - head.behind_tag).expect("a varint has at most ten bytes");
+        Self { length_at: head.behind_tag, length_bytes, ..Self::new(node, head.after, head.end()) }
     }
 }
 

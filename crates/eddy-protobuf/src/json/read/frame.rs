@@ -3,9 +3,10 @@
 use crate::schema::MessageId;
 
 /// Target of an object or array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum JsonReadRole {
     /// The level around the outermost message.
+    #[default]
     Outermost,
     /// An object that is a message.
     Message,
@@ -23,7 +24,7 @@ pub(super) enum JsonReadRole {
 }
 
 /// State of one nesting level.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct JsonReadFrame {
     pub(super) role: JsonReadRole,
     pub(super) message: MessageId,
@@ -53,21 +54,6 @@ pub(super) struct JsonReadFrame {
 
 impl JsonReadFrame {
     pub(super) fn new(role: JsonReadRole, message: MessageId) -> Self {
-        Self {
-            role,
-            message,
-            field: 0,
-            guess: 0,
-            is_of_any: false,
-            is_packed: false,
-            has_value: false,
-            outer: 0,
-            inner: 0,
-            group: 0,
-            seen_at: 0,
-            map: 0,
-            entry: 0,
-            entry_length: 0,
-        }
+        Self { role, message, ..Self::default() }
     }
 }
