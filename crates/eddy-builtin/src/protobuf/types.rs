@@ -46,14 +46,14 @@ impl MessageTypes {
     ) -> Result<Self, String> {
         let mut methods = HashMap::new();
         for service in schema.services() {
-            for method in service.methods() {
+            for method in &service.methods {
                 let types = CallTypes {
                     request: method.input,
                     response: method.output,
                     is_client_streaming: method.is_client_streaming,
                     is_server_streaming: method.is_server_streaming,
                 };
-                methods.insert(format!("/{}/{}", service.name(), method.name).into_bytes().into(), types);
+                methods.insert(format!("/{}/{}", service.name, method.name).into_bytes().into(), types);
             }
         }
         let find = |name: Option<&str>| name.map(|name| find_message(schema, name)).transpose();

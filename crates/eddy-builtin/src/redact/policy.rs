@@ -50,7 +50,7 @@ impl RedactPolicy {
             for place in paths.iter().filter(|place| place.roots.contains(&root)) {
                 place.edit(schema, root, &config.edit, &mut builder)?;
             }
-            let edited = builder.edit_everywhere(|message, field| match (message.name(), field.number()) {
+            let edited = builder.edit_everywhere(|message, field| match (&*message.name, field.number) {
                 // A mask would not be a valid message.
                 ANY_VALUE if everywhere.fields.contains(&ANY_VALUE) => Some(MessageEdit::Drop),
                 place => everywhere.fields.contains(&place).then(|| edit_of(field, &config.edit)),
@@ -85,13 +85,13 @@ impl<'s> Everywhere<'s> {
             let option = schema.find_field_option(name).map_err(|error| error.to_string())?;
             let mut is_anywhere = false;
             for (_, message) in schema.messages() {
-                for field in message.fields() {
+                for field in &message.fields {
                     let has_option = field.has_option(option).map_err(|fault| {
-                        format!("options of \"{}.{}\": {fault}", message.name(), field.name())
+                        format!("options of \"{}.{}\": {fault}", message.name, field.name)
                     })?;
                     if has_option {
-                        check_dropped(message.name(), field, &config.edit)?;
-                        fields.insert((message.name(), field.number()));
+                        check_dropped(&message.name, field, &config.edit)?;
+                        fields.insert((&*message.name, field.number));
                         is_anywhere = true;
                     }
                 }
@@ -108,8 +108,8 @@ impl<'s> Everywhere<'s> {
             let Some((message, field)) = found else {
                 return Err(format!("no field \"{name}\" is defined; write package.Message.field"));
             };
-            check_dropped(message.name(), field, &config.edit)?;
-            fields.insert((message.name(), field.number()));
+            check_dropped(&message.name, field, &config.edit)?;
+            fields.insert((&*message.name, field.number));
         }
         if config.any == AnyValues::Drop && !fields.is_empty() {
             fields.insert(ANY_VALUE);
@@ -167,7 +167,7 @@ impl<'c> PathRoots<'c> {
 
 /// Returns the edit for a field of any type.
 fn edit_of(field: &FieldDescriptor, edit: &RedactEdit) -> MessageEdit {
-    match (edit, field.kind()) {
+    match (edit, field.kind) {
         (RedactEdit::Drop, _) | (_, FieldType::Message(_) | FieldType::Group(_)) => MessageEdit::Drop,
         (RedactEdit::Mask(text), FieldType::String | FieldType::Bytes) => {
             MessageEdit::Mask(Mask::Text(text.to_string()))
@@ -178,8 +178,8 @@ fn edit_of(field: &FieldDescriptor, edit: &RedactEdit) -> MessageEdit {
 
 /// Checks that no required field is removed: parsers refuse a message without it.
 fn check_dropped(message: &str, field: &FieldDescriptor, edit: &RedactEdit) -> Result<(), String> {
-    if field.is_required() && edit_of(field, edit) == MessageEdit::Drop {
-        let name = field.name();
+    if field.is_required && edit_of(field, edit) == MessageEdit::Drop {
+        let name = &field.name;
         return Err(format!("\"{message}.{name}\" is required and cannot be removed; mask it instead"));
     }
     Ok(())

@@ -163,7 +163,7 @@ fn check_required(
     }
     let is_missing =
         |(index, field): &(u16, &FieldDescriptor)| field.is_required && !collected.fields.contains_key(index);
-    match (0..).zip(message.fields()).find(is_missing) {
+    match (0..).zip(&message.fields).find(is_missing) {
         Some((index, _)) => {
             Err(ProtobufError { offset, kind: ProtobufErrorKind::RequiredMissing, field: Some((id, index)) })
         }

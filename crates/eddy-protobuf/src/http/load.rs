@@ -29,16 +29,16 @@ impl<'s> Loading<'s> {
     pub(super) fn services(&mut self, options: &HttpIndexOptions) {
         for name in &options.services {
             if self.schema.find_service(name).is_none() {
-                let known: Vec<&str> = self.schema.services().iter().map(ServiceDescriptor::name).collect();
+                let known: Vec<&str> = self.schema.services().iter().map(|service| &*service.name).collect();
                 let problem = HttpRuleProblem::ServiceMissing { known: known.join(", ") };
                 self.errors.push(HttpRuleError { method: name.clone(), path: String::new(), problem });
             }
         }
         let is_wanted = |service: &&ServiceDescriptor| {
-            options.services.is_empty() || options.services.iter().any(|name| **name == *service.name())
+            options.services.is_empty() || options.services.iter().any(|name| **name == *service.name)
         };
         for service in self.schema.services().iter().filter(is_wanted) {
-            for method in service.methods() {
+            for method in &service.methods {
                 self.method(service, method, options.has_methods_without_rule);
             }
         }
@@ -49,7 +49,7 @@ impl<'s> Loading<'s> {
     }
 
     fn method(&mut self, service: &ServiceDescriptor, method: &MethodDescriptor, has_default: bool) {
-        let path = format!("/{}/{}", service.name(), method.name);
+        let path = format!("/{}/{}", service.name, method.name);
         let rule = match HttpRule::find(&method.options) {
             Ok(Some(rule)) => rule,
             Ok(None) if has_default => {
@@ -74,7 +74,7 @@ impl<'s> Loading<'s> {
         path: &str,
         problem: HttpRuleProblem,
     ) {
-        let method = format!("{}.{}", service.name(), method.name);
+        let method = format!("{}.{}", service.name, method.name);
         self.errors.push(HttpRuleError { method, path: path.to_owned(), problem });
     }
 
@@ -132,7 +132,7 @@ impl<'s> Loading<'s> {
         let message: &MessageDescriptor = self.schema.message(message);
         message.by_name(name.as_bytes()).ok_or_else(|| HttpRuleProblem::FieldMissing {
             field: name.to_owned(),
-            message: message.name().to_owned(),
+            message: message.name.to_string(),
         })
     }
 

@@ -133,9 +133,9 @@ impl<'s> ProgramBuilder<'s> {
         mut edit: impl FnMut(&MessageDescriptor, &FieldDescriptor) -> Option<MessageEdit>,
     ) -> Result<(), ProgramError> {
         for (id, message) in self.schema.messages() {
-            for (index, field) in (0..).zip(message.fields()) {
+            for (index, field) in (0..).zip(&message.fields) {
                 let Some(edit) = edit(message, field) else { continue };
-                let path = format!("{}.{}", message.name(), field.name());
+                let path = format!("{}.{}", message.name, field.name);
                 let text = self.number(&path, self.texts.len(), "texts")?;
                 let to = form_of(field, field.label == Label::Map, &edit, text)
                     .map_err(|problem| field_problem(self.schema, &path, id, &field.name, problem))?;

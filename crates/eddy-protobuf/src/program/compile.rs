@@ -93,7 +93,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
         }
         let place = self.nodes.len();
         let number = u32::try_from(place).ok().filter(|_| place < NODES_MAX).ok_or_else(|| {
-            let path = self.schema.message(message).name().to_owned();
+            let path = self.schema.message(message).name.to_string();
             ProgramError::TooMany { path, what: "messages", max: NODES_MAX }
         })?;
         if is_plain {
@@ -124,7 +124,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
         // Tags of field 0 are looked up, and rejected.
         table.iter_mut().take(8).for_each(|place| *place = LONG);
         let none = Branch::default();
-        for (index, field) in (0..).zip(message.fields()) {
+        for (index, field) in (0..).zip(&message.fields) {
             let branch = tree.branch(index).unwrap_or(&none);
             let everywhere =
                 self.everywhere.get(&(id, index)).filter(|_| scope == CompileScope::WithEverywhere);
@@ -133,7 +133,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
             if let Some(rule) = branch.leaf.required {
                 op.required = u8::try_from(required.len()).ok().filter(|bit| *bit < 64);
                 let bit = op.required.ok_or_else(|| ProgramError::TooMany {
-                    path: message.name().to_owned(),
+                    path: message.name.to_string(),
                     what: "required fields of one message",
                     max: 64,
                 })?;
@@ -172,9 +172,9 @@ impl<'s, 'b> Compiling<'s, 'b> {
             let Some((_, value)) = value else { continue };
             if is_wanted(self) && entry.has_edits() {
                 return Err(ProgramError::Field {
-                    path: self.schema.message(id).name().to_owned(),
-                    message: self.schema.message(id).name().to_owned(),
-                    field: field.name().to_owned(),
+                    path: self.schema.message(id).name.to_string(),
+                    message: self.schema.message(id).name.to_string(),
+                    field: field.name.to_string(),
                     problem: "has edits by key, which can't be combined with edits or checks of all messages \
                               below it",
                 });

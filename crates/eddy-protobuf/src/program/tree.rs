@@ -98,7 +98,7 @@ impl FieldPathTree {
                 return Err(ProgramError::Syntax { path: path.to_owned(), at: path.len(), problem });
             };
             let (index, mut field) = schema.message(message).by_name(name.as_bytes()).ok_or_else(|| {
-                let message = schema.message(message).name().to_owned();
+                let message = schema.message(message).name.to_string();
                 ProgramError::FieldUnknown { path: path.to_owned(), message, field: name.clone() }
             })?;
             let problem = |problem| field_problem(schema, path, message, &name, problem);
@@ -161,6 +161,6 @@ pub(super) fn field_problem(
     field: &str,
     problem: &'static str,
 ) -> ProgramError {
-    let message = schema.message(message).name().to_owned();
+    let message = schema.message(message).name.to_string();
     ProgramError::Field { path: path.to_owned(), message, field: field.to_owned(), problem }
 }

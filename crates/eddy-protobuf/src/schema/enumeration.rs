@@ -9,7 +9,8 @@ pub struct EnumId(pub(crate) u32);
 /// An enum with its values.
 #[derive(Debug)]
 pub struct Enumeration {
-    pub(crate) name: Box<str>,
+    /// Full name.
+    pub name: Box<str>,
     /// In the order of declaration.
     pub(crate) values: Box<[(Box<str>, i32)]>,
     /// For each number, the value declared first; sorted by number.
@@ -17,7 +18,8 @@ pub struct Enumeration {
     /// Number of values that are found by index: the numbers from 0 on without gaps.
     dense: usize,
     by_name: NameTable,
-    pub(crate) is_closed: bool,
+    /// Whether numbers without a name are invalid, as in proto2.
+    pub is_closed: bool,
     /// Whether it is `google.protobuf.NullValue`, which is `null` in JSON.
     pub(crate) is_null: bool,
 }
@@ -39,16 +41,6 @@ impl Enumeration {
         let by_name = NameTable::build(&names);
         let is_null = &*name == "google.protobuf.NullValue";
         Self { name, values, by_number: by_number.into(), dense, by_name, is_closed, is_null }
-    }
-
-    /// Returns the full name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Whether numbers without a name are invalid, as in proto2.
-    pub fn is_closed(&self) -> bool {
-        self.is_closed
     }
 
     /// Returns names and numbers in the order of declaration.

@@ -91,60 +91,32 @@ pub enum Label {
 /// A field of a message, or an extension of it.
 #[derive(Debug)]
 pub struct FieldDescriptor {
-    pub(crate) name: Box<str>,
-    pub(crate) json_name: Box<str>,
-    pub(crate) number: u32,
-    pub(crate) kind: FieldType,
-    pub(crate) label: Label,
+    /// Declared name; for an extension, the full name in brackets.
+    pub name: Box<str>,
+    /// JSON name.
+    pub json_name: Box<str>,
+    /// Field number.
+    pub number: u32,
+    /// Type.
+    pub kind: FieldType,
+    /// Cardinality.
+    pub label: Label,
     /// JSON key with quotes and colon, preceded by a comma.
     pub(crate) json_key: Box<[u8]>,
     pub(crate) name_key: Box<[u8]>,
     pub(crate) has_presence: bool,
     pub(crate) is_packed: bool,
-    pub(crate) is_required: bool,
+    /// Whether it is required, as in proto2.
+    pub is_required: bool,
     pub(crate) checks_utf8: bool,
     pub(crate) oneof: Option<u16>,
-    pub(crate) options: Box<[u8]>,
+    /// The encoded `FieldOptions` of the descriptors, including extensions.
+    pub options: Box<[u8]>,
 }
 
 impl FieldDescriptor {
-    /// Returns the declared name; for an extension, the full name in brackets.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns the JSON name.
-    pub fn json_name(&self) -> &str {
-        &self.json_name
-    }
-
-    /// Returns the field number.
-    pub fn number(&self) -> u32 {
-        self.number
-    }
-
-    /// Returns the type.
-    pub fn kind(&self) -> FieldType {
-        self.kind
-    }
-
-    /// Returns the cardinality.
-    pub fn label(&self) -> Label {
-        self.label
-    }
-
-    /// Whether it is required, as in proto2.
-    pub fn is_required(&self) -> bool {
-        self.is_required
-    }
-
     /// Returns the index of its oneof in [`super::MessageDescriptor::oneofs`]; `None` for a merely `optional` field.
     pub fn oneof(&self) -> Option<usize> {
         self.oneof.map(usize::from)
-    }
-
-    /// Returns the encoded `FieldOptions` of the descriptors, including extensions.
-    pub fn options(&self) -> &[u8] {
-        &self.options
     }
 }

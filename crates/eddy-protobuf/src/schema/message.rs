@@ -39,13 +39,16 @@ impl Special {
 /// A message with its fields.
 #[derive(Debug)]
 pub struct MessageDescriptor {
-    pub(crate) name: Box<str>,
-    pub(crate) fields: Box<[FieldDescriptor]>,
+    /// Full name.
+    pub name: Box<str>,
+    /// Fields and known extensions, by number.
+    pub fields: Box<[FieldDescriptor]>,
     pub(crate) oneofs: Box<[Box<str>]>,
     pub(crate) special: Special,
     pub(crate) is_map_entry: bool,
     pub(crate) has_required: bool,
-    pub(crate) options: Box<[u8]>,
+    /// The encoded `MessageOptions` of the descriptors, including extensions.
+    pub options: Box<[u8]>,
     by_number: NumberTable,
     by_name: NameTable,
 }
@@ -89,24 +92,9 @@ impl MessageDescriptor {
         self.fields = fields.into();
     }
 
-    /// Returns the full name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns fields and known extensions, by number.
-    pub fn fields(&self) -> &[FieldDescriptor] {
-        &self.fields
-    }
-
     /// Returns the names of its oneofs.
     pub fn oneofs(&self) -> impl Iterator<Item = &str> {
         self.oneofs.iter().map(|name| &**name)
-    }
-
-    /// Returns the encoded `MessageOptions` of the descriptors, including extensions.
-    pub fn options(&self) -> &[u8] {
-        &self.options
     }
 
     /// Returns the field with this number, and its index.

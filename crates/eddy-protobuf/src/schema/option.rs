@@ -67,14 +67,14 @@ impl Schema {
             options.by_name(extension.as_bytes()).or_else(|| options.by_name(name.as_bytes()))
         });
         let Some((_, field)) = field else {
-            let names = options.into_iter().flat_map(|options| options.fields());
-            let names = names.filter_map(|field| field.name().strip_prefix('[')?.strip_suffix(']'));
+            let names = options.into_iter().flat_map(|options| &options.fields);
+            let names = names.filter_map(|field| field.name.strip_prefix('[')?.strip_suffix(']'));
             let known = names.map(|name| format!(", {name}")).collect();
             return Err(FieldOptionError::Unknown { option: option.to_owned(), known });
         };
         let problem = |problem| Err(FieldOptionError::Value { option: option.to_owned(), problem });
-        let wanted = match (field.kind(), value) {
-            _ if field.label() != Label::Singular => {
+        let wanted = match (field.kind, value) {
+            _ if field.label != Label::Singular => {
                 return Err(FieldOptionError::Type { option: option.to_owned() });
             }
             (FieldType::Bool, None) => OptionValueTest::True,
@@ -87,7 +87,7 @@ impl Schema {
                     let names: Vec<&str> = known.values().map(|(name, _)| name).collect();
                     return problem(format!(
                         "{} has no value \"{value}\"; it has: {}",
-                        known.name(),
+                        known.name,
                         names.join(", ")
                     ));
                 };
@@ -98,7 +98,7 @@ impl Schema {
             }
             _ => return Err(FieldOptionError::Type { option: option.to_owned() }),
         };
-        Ok(FieldOption { number: field.number(), wanted })
+        Ok(FieldOption { number: field.number, wanted })
     }
 }
 
@@ -109,7 +109,7 @@ impl FieldDescriptor {
     /// [`crate::ProtobufError`] if its options are malformed.
     #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
     pub fn has_option(&self, option: FieldOption) -> ProtobufResult<bool> {
-        let mut items = Items::new(self.options(), ProtobufLimits::default().depth_max);
+        let mut items = Items::new(&self.options, ProtobufLimits::default().depth_max);
         let mut has_option = false;
         while let Some((number, item)) = items.next()? {
             if let WireValue::Varint(value) = item

@@ -5,8 +5,10 @@ use super::MessageId;
 /// A service.
 #[derive(Debug)]
 pub struct ServiceDescriptor {
-    pub(crate) name: Box<str>,
-    pub(crate) methods: Box<[MethodDescriptor]>,
+    /// Full name.
+    pub name: Box<str>,
+    /// Methods in the order of declaration.
+    pub methods: Box<[MethodDescriptor]>,
 }
 
 /// A method of a service.
@@ -24,16 +26,4 @@ pub struct MethodDescriptor {
     pub is_server_streaming: bool,
     /// The encoded `MethodOptions` of the descriptors, including extensions such as `google.api.http`.
     pub options: Box<[u8]>,
-}
-
-impl ServiceDescriptor {
-    /// Returns the full name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// Returns its methods in the order of declaration.
-    pub fn methods(&self) -> &[MethodDescriptor] {
-        &self.methods
-    }
 }

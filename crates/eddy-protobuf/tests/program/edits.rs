@@ -149,7 +149,7 @@ fn edits_reach_messages_at_any_depth() {
     builder
         .edit_everywhere(|message, field| {
             let is_private =
-                message.name() == "eddy.test.Person" && matches!(field.name(), "email" | "secret");
+                &*message.name == "eddy.test.Person" && matches!(&*field.name, "email" | "secret");
             is_private.then_some(MessageEdit::Drop)
         })
         .unwrap();

@@ -32,18 +32,17 @@ impl QueryParameterCollector<'_, '_, '_> {
         }
         self.open.push(id);
         let message = self.schemas.schema().message(id);
-        for (index, field) in message.fields().iter().enumerate() {
+        for (index, field) in message.fields.iter().enumerate() {
             let is_body = declared.is_empty()
                 && matches!(self.route.body, HttpBodyBinding::Field(body) if usize::from(body) == index);
-            let declared = format!("{declared}{}", field.name());
-            if is_body || field.label() == Label::Map || self.route.path_fields().any(|path| path == declared)
-            {
+            let declared = format!("{declared}{}", field.name);
+            if is_body || field.label == Label::Map || self.route.path_fields().any(|path| path == declared) {
                 continue;
             }
             let told = format!("{told}{}", self.schemas.name_of(field));
-            match field.kind().message() {
+            match field.kind.message() {
                 Some(_) if self.schemas.is_told_by_text(field) => self.parameter(&told, field),
-                Some(inner) if field.label() == Label::Singular && !self.schemas.is_special(inner) => {
+                Some(inner) if field.label == Label::Singular && !self.schemas.is_special(inner) => {
                     self.message(inner, &format!("{declared}."), &format!("{told}."));
                 }
                 // Lists of messages, and values of any form, cannot be sent in a query.
@@ -57,7 +56,7 @@ impl QueryParameterCollector<'_, '_, '_> {
     fn parameter(&mut self, name: &str, field: &eddy_protobuf::FieldDescriptor) {
         let one = self.schemas.of_text(field);
         let schema =
-            if field.label() == Label::Repeated { json!({"type": "array", "items": one}) } else { one };
+            if field.label == Label::Repeated { json!({"type": "array", "items": one}) } else { one };
         self.out.push(json!({"name": name, "in": "query", "required": false, "schema": schema}));
     }
 }

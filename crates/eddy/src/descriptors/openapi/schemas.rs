@@ -38,14 +38,14 @@ impl<'s> Schemas<'s> {
     /// Returns the name of a field in the document.
     pub(super) fn name_of(&self, field: &'s FieldDescriptor) -> &'s str {
         match self.names {
-            JsonFieldNaming::Json => field.json_name(),
-            JsonFieldNaming::Declared => field.name(),
+            JsonFieldNaming::Json => &field.json_name,
+            JsonFieldNaming::Declared => &field.name,
         }
     }
 
     /// Returns the field of a message with this index.
     pub(super) fn field(&self, message: MessageId, index: u16) -> Option<&'s FieldDescriptor> {
-        self.schema.message(message).fields().get(usize::from(index))
+        self.schema.message(message).fields.get(usize::from(index))
     }
 
     /// Returns the field at the end of a path of declared names, such as `a.b`.
@@ -54,7 +54,7 @@ impl<'s> Schemas<'s> {
         let mut found = None;
         for name in path.split('.') {
             let (_, field) = self.schema.message(message?).by_name(name.as_bytes())?;
-            message = field.kind().message();
+            message = field.kind.message();
             found = Some(field);
         }
         found
@@ -62,13 +62,13 @@ impl<'s> Schemas<'s> {
 
     /// Returns the schema of a field in the JSON of its message.
     pub(super) fn of_field(&mut self, field: &FieldDescriptor) -> Value {
-        match field.label() {
-            Label::Singular => self.of_kind(field.kind()),
-            Label::Repeated => json!({"type": "array", "items": self.of_kind(field.kind())}),
+        match field.label {
+            Label::Singular => self.of_kind(field.kind),
+            Label::Repeated => json!({"type": "array", "items": self.of_kind(field.kind)}),
             Label::Map => {
-                let entry = field.kind().message();
+                let entry = field.kind.message();
                 let value = entry.and_then(|entry| self.schema.message(entry).by_number(2));
-                let value = value.map_or_else(|| json!({}), |(_, value)| self.of_kind(value.kind()));
+                let value = value.map_or_else(|| json!({}), |(_, value)| self.of_kind(value.kind));
                 json!({"type": "object", "additionalProperties": value})
             }
         }
@@ -76,8 +76,8 @@ impl<'s> Schemas<'s> {
 
     /// Returns the schema of one value of a field in the path or query.
     pub(super) fn of_text(&mut self, field: &FieldDescriptor) -> Value {
-        let wrapped = field.kind().message().and_then(|id| wrapped(self.schema, id));
-        self.of_kind(wrapped.unwrap_or_else(|| field.kind()))
+        let wrapped = field.kind.message().and_then(|id| wrapped(self.schema, id));
+        self.of_kind(wrapped.unwrap_or(field.kind))
     }
 
     /// Returns the schema of a message: a reference, except for messages with their own JSON form.
@@ -87,10 +87,10 @@ impl<'s> Schemas<'s> {
             let value = self.of_kind(kind);
             return json!({"oneOf": [value, {"type": "null"}]});
         }
-        if let Some(own) = own_form(message.name()) {
+        if let Some(own) = own_form(&message.name) {
             return own;
         }
-        let name = message.name().to_owned();
+        let name = message.name.to_string();
         if let Entry::Vacant(place) = self.made.entry(name.clone()) {
             // Reserved first, because the message may contain itself.
             place.insert(Value::Null);
@@ -119,14 +119,14 @@ impl<'s> Schemas<'s> {
 
     /// Whether a message has its own JSON form.
     pub(super) fn is_special(&self, id: MessageId) -> bool {
-        own_form(self.schema.message(id).name()).is_some() || wrapped(self.schema, id).is_some()
+        own_form(&self.schema.message(id).name).is_some() || wrapped(self.schema, id).is_some()
     }
 
     /// Whether a message can be a query parameter: its JSON form is a single text or value.
     pub(super) fn is_told_by_text(&self, field: &FieldDescriptor) -> bool {
         let texts = ["google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask"];
-        field.kind().message().is_some_and(|id| {
-            wrapped(self.schema, id).is_some() || texts.contains(&self.schema.message(id).name())
+        field.kind.message().is_some_and(|id| {
+            wrapped(self.schema, id).is_some() || texts.contains(&&*self.schema.message(id).name)
         })
     }
 
@@ -134,9 +134,9 @@ impl<'s> Schemas<'s> {
         let message = self.schema.message(id);
         let mut properties = Map::new();
         let mut required = Vec::new();
-        for field in message.fields() {
+        for field in &message.fields {
             let name = self.name_of(field).to_owned();
-            if field.is_required() {
+            if field.is_required {
                 required.push(json!(name));
             }
             properties.insert(name, self.of_field(field));
@@ -158,7 +158,7 @@ impl<'s> Schemas<'s> {
     fn choices(&self, id: MessageId) -> Vec<String> {
         let message = self.schema.message(id);
         let of = |at: usize| {
-            let members = message.fields().iter().filter(|field| field.oneof() == Some(at));
+            let members = message.fields.iter().filter(|field| field.oneof() == Some(at));
             members.map(|field| self.name_of(field)).collect::<Vec<_>>()
         };
         let each = message.oneofs().enumerate().map(|(at, _)| of(at)).filter(|members| members.len() > 1);
@@ -192,10 +192,10 @@ impl<'s> Schemas<'s> {
 
     fn of_enum(&mut self, id: EnumId) -> Value {
         let enumeration = self.schema.enumeration(id);
-        if enumeration.name() == "google.protobuf.NullValue" {
+        if &*enumeration.name == "google.protobuf.NullValue" {
             return json!({"type": "null"});
         }
-        let name = enumeration.name().to_owned();
+        let name = enumeration.name.to_string();
         self.made.entry(name.clone()).or_insert_with(|| {
             let values: Vec<&str> = enumeration.values().map(|(value, _)| value).collect();
             json!({"type": "string", "enum": values})
@@ -211,9 +211,9 @@ fn reference(name: &str) -> Value {
 /// Returns the type within a message such as `google.protobuf.Int32Value`.
 fn wrapped(schema: &Schema, id: MessageId) -> Option<FieldType> {
     let message = schema.message(id);
-    let name = message.name().strip_prefix("google.protobuf.")?;
+    let name = message.name.strip_prefix("google.protobuf.")?;
     let is_wrapper = WRAPPERS.contains(&name);
-    message.by_number(1).filter(|_| is_wrapper).map(|(_, field)| field.kind())
+    message.by_number(1).filter(|_| is_wrapper).map(|(_, field)| field.kind)
 }
 
 /// Returns the JSON form of a well-known message, if it has its own.
