@@ -55,7 +55,7 @@ bench: ## whole-system benchmarks against the peers; bench/README.md says how to
 	$(CARGO) build --release -p eddy -p eddy-bench
 	EDDY=$${EDDY:-$(TARGET)/release/eddy} $(TARGET)/release/eddy-bench run
 
-TRANSPORTS := h2-1 h2-10 h2-100 h2s-10 grpc-unary handshake handshake-resumed handshake-pq relay-1g relay-100b websocket transcode idle-h2
+TRANSPORTS := h2-1 h2-10 h2-100 h2s-10 get-tls grpc-unary handshake handshake-resumed handshake-pq relay-1g relay-100b websocket transcode idle-h2
 
 bench-transports: ## HTTP/2, gRPC, TLS handshakes, relays and transcoding, against the peers
 	$(CARGO) build --release -p eddy -p eddy-bench

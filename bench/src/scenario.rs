@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 
 use crate::load::ScenarioRequest;
 use crate::peers::Setup;
-use crate::transport::{Shake, TransportScenario};
+use crate::transport::{RequestProtocol, Shake, TransportScenario};
 
 /// A scenario to be measured.
 #[derive(Clone, Debug)]
@@ -81,7 +81,9 @@ pub fn all() -> Vec<Scenario> {
     let traffic =
         |name, title, setup, request| Scenario { name, title, work: Work::Traffic { setup, request } };
     let transport = |name, title, transport| Scenario { name, title, work: Work::Transport(transport) };
-    let http2 = |connections, streams, is_tls| TransportScenario::Http2 { connections, streams, is_tls };
+    let requests =
+        |protocol, connections, streams| TransportScenario::Requests { protocol, connections, streams };
+    let (http2, http2_tls) = (RequestProtocol::Http2, RequestProtocol::Http2OverTls);
     let idle = |name, title, version| Scenario { name, title, work: Work::Idle(version) };
     let routes = |count: usize| Setup { routes: count, ..plain };
     let last_of =
@@ -104,10 +106,19 @@ pub fn all() -> Vec<Scenario> {
         traffic("routes-100", "GET, the last of 100 routes", routes(100), last_of(100)),
         traffic("routes-10000", "GET, the last of 10,000 routes", routes(10_000), last_of(10_000)),
         traffic("log", "GET, access log written", Setup { has_log: true, ..plain }, get(SMALL_BYTES)),
-        transport("h2-1", "GET over HTTP/2, one stream per connection", http2(64, 1, false)),
-        transport("h2-10", "GET over HTTP/2, 10 streams per connection", http2(16, 10, false)),
-        transport("h2-100", "GET over HTTP/2, 100 streams per connection", http2(8, 100, false)),
-        transport("h2s-10", "GET over HTTP/2 and TLS, 10 streams per connection", http2(16, 10, true)),
+        transport("h2-1", "GET over HTTP/2, one stream per connection", requests(http2, 64, 1)),
+        transport("h2-10", "GET over HTTP/2, 10 streams per connection", requests(http2, 16, 10)),
+        transport("h2-100", "GET over HTTP/2, 100 streams per connection", requests(http2, 8, 100)),
+        transport(
+            "h2s-10",
+            "GET over HTTP/2 and TLS, 10 streams per connection",
+            requests(http2_tls, 16, 10),
+        ),
+        transport(
+            "get-tls",
+            "GET over HTTP/1.1 and TLS, keep-alive",
+            requests(RequestProtocol::Http1OverTls, 64, 1),
+        ),
         transport("grpc-unary", "gRPC calls over HTTP/2 on both sides", TransportScenario::Call),
         transport("handshake", "TLS 1.3 handshake, then close", TransportScenario::Handshake(Shake::Full)),
         transport(

@@ -9,19 +9,30 @@ pub enum TransportScenario {
     Messages,
     /// WebSocket messages of 100 bytes in both directions, one in flight on each connection.
     WebSocket,
-    /// GET of 128 bytes over HTTP/2; endpoints use HTTP/1.1.
-    Http2 {
+    /// GET of 128 bytes, sent by h2load; endpoints use HTTP/1.1.
+    Requests {
+        /// Protocol of the client connections.
+        protocol: RequestProtocol,
         /// Client connections.
         connections: usize,
         /// Concurrent requests per connection.
         streams: usize,
-        /// Whether the connections use TLS.
-        is_tls: bool,
     },
     /// gRPC calls with a message each way, over cleartext HTTP/2 on both sides.
     Call,
     /// TLS 1.3 connections that are closed right after the handshake.
     Handshake(Shake),
+}
+
+/// Protocol of a client connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RequestProtocol {
+    /// Cleartext HTTP/2.
+    Http2,
+    /// HTTP/2 over TLS 1.3.
+    Http2OverTls,
+    /// HTTP/1.1 over TLS 1.3.
+    Http1OverTls,
 }
 
 /// Kind of TLS handshake.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use test_peers::{
     H2LOAD, HAPROXY, HAPROXY_LUA, NGINX, NGINX_STREAM, TestDependency, all_present, present_or_partial,
+    program,
 };
 
 /// Creates a folder for one test, with the committed templates in it.
@@ -126,6 +127,7 @@ fn a_short_run_of_transports_gives_a_row_for_each() {
         ("h2-10", each),
         ("h2-100", each),
         ("h2s-10", each),
+        ("get-tls", each),
         ("grpc-unary", each),
         ("handshake", each),
         ("handshake-resumed", each),
@@ -154,6 +156,38 @@ fn a_short_run_of_transports_gives_a_row_for_each() {
     }
     let left: Vec<_> = std::fs::read_dir(folder.join("work")).unwrap().flatten().collect();
     assert!(left.is_empty(), "files are left: {left:?}");
+    await_nobody(&folder);
+}
+
+#[test]
+fn pairs_compare_transports_as_well_as_requests() {
+    if !all_present(&[HAPROXY, H2LOAD]).unwrap() {
+        return;
+    }
+    let folder = folder("pairs");
+    let haproxy = program("haproxy").unwrap();
+    let haproxy = haproxy.to_str().unwrap();
+    let mut command = bench(&folder);
+    command.args(["ab", "--a", haproxy, "--b", haproxy, "--scenarios", "get,h2-10,get-tls,relay-100b,start"]);
+    let output = command.args(["--pairs", "2", "--seconds", "0.1"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}");
+    let json = std::fs::read_to_string(folder.join("results/ab.json")).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let mut compared = Vec::new();
+    for ratio in results["ratios"].as_array().unwrap() {
+        assert_eq!(ratio["ratio"]["count"], 2, "{ratio}");
+        compared.push(format!(
+            "{} {}",
+            ratio["scenario"].as_str().unwrap(),
+            ratio["figure"].as_str().unwrap()
+        ));
+    }
+    let requests = ["get", "h2-10", "get-tls", "relay-100b"];
+    let mut expected: Vec<String> =
+        requests.iter().flat_map(|name| [format!("{name} cpu_us"), format!("{name} rps")]).collect();
+    expected.push("start start_ms".to_owned());
+    assert_eq!(compared, expected);
     await_nobody(&folder);
 }
 

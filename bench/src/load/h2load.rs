@@ -1,4 +1,4 @@
-//! h2load as the generator of HTTP/2 requests and gRPC calls.
+//! h2load as the generator of requests over HTTP/2 and over TLS, and of gRPC calls.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,14 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::book;
-use crate::transport::{CALL_CONNECTIONS, CALL_STREAMS};
+use crate::transport::{CALL_CONNECTIONS, CALL_STREAMS, RequestProtocol};
 
 /// Arguments of h2load except for the number of requests.
 #[derive(Debug)]
 pub struct H2load {
     program: PathBuf,
     url: String,
+    protocol: RequestProtocol,
     connections: usize,
     /// Concurrent requests per connection.
     streams: usize,
@@ -39,11 +40,18 @@ pub struct H2loadSummary {
 
 impl H2load {
     /// Creates a run of GET requests of 128 bytes.
-    pub fn get(program: &Path, target: SocketAddr, connections: usize, streams: usize, is_tls: bool) -> Self {
-        let scheme = if is_tls { "https" } else { "http" };
+    pub fn get(
+        program: &Path,
+        target: SocketAddr,
+        protocol: RequestProtocol,
+        connections: usize,
+        streams: usize,
+    ) -> Self {
+        let scheme = if protocol == RequestProtocol::Http2 { "http" } else { "https" };
         Self {
             program: program.to_owned(),
             url: format!("{scheme}://{target}/{GET_BYTES}"),
+            protocol,
             connections,
             streams,
             call: None,
@@ -63,6 +71,7 @@ impl H2load {
         Ok(Self {
             program: program.to_owned(),
             url: format!("http://{target}{}", book::SAY),
+            protocol: RequestProtocol::Http2,
             connections: CALL_CONNECTIONS,
             streams: CALL_STREAMS,
             call: Some(file),
@@ -103,6 +112,9 @@ impl H2load {
         command.args(["-n", &count.to_string(), "-H", "user-agent: eddy-bench"]);
         // One cipher suite for all: otherwise each target would choose the one it prefers.
         command.arg("--tls13-ciphers=TLS_AES_128_GCM_SHA256");
+        if self.protocol == RequestProtocol::Http1OverTls {
+            command.arg("--h1");
+        }
         if let Some(file) = &self.call {
             command.args(["-H", "content-type: application/grpc", "-H", "te: trailers"]).arg("-d").arg(file);
         }

@@ -72,7 +72,7 @@ pub fn comparison(results: &Results) -> String {
     for ratio in &results.ratios {
         let of = |target: &str| {
             let row = find(results, &ratio.scenario, target)?;
-            if ratio.figure == "rps" { row.rps } else { row.cpu_us }
+            row.spreads.get(&ratio.figure).map(|spread| spread.median)
         };
         let figure = |target| of(target).map_or_else(String::new, short);
         let facts = ratio.comparison;

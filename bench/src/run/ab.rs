@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 
 use super::session::Session;
-use super::traffic::{self, Windows};
-use super::whole::groups;
+use super::traffic::Windows;
+use super::whole::{lacking, measure};
 use crate::measure::machine;
 use crate::peers::{BenchTarget, GatewayKind};
 use crate::report::results::Results;
@@ -75,17 +75,18 @@ pub fn run_ab(options: AbOptions) -> Result<Results> {
         settings.scenarios = vec!["get".to_owned()];
     }
     let scenarios = settings.chosen()?;
-    let groups = groups(&scenarios);
-    if groups.is_empty() || pairs == 0 {
-        bail!("only traffic scenarios can be compared in pairs");
-    }
     settings.window()?;
+    if pairs == 0 || settings.connections == 0 {
+        bail!("nothing to measure: pairs and connections must not be 0");
+    }
     let targets = vec![a.target(A)?, b.target(B)?];
+    let absent = lacking(&scenarios, &targets);
+    if !absent.is_empty() {
+        bail!("{}", absent.join("; "));
+    }
     let files_max = machine::raise_files_max();
     let mut session = Session::new(settings, pairs, targets, files_max)?;
-    for (setup, group) in groups {
-        traffic::run(&mut session, setup, &group, Windows::Saturation)?;
-    }
+    measure(&mut session, &scenarios, Windows::Saturation)?;
     session.progress.say("done");
     Ok(session.finish(&name, B))
 }

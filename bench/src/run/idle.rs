@@ -10,6 +10,7 @@ use crate::measure::memory;
 use crate::peers::{Setup, TargetInstance};
 use crate::scenario::ClientHttpVersion;
 use crate::settings::BenchSettings;
+use crate::transport::RequestProtocol;
 
 /// Measures each target, freshly started each time: a process does not return memory that it once allocated.
 pub(super) fn run(session: &mut Session, scenario: &str, version: ClientHttpVersion) -> Result<()> {
@@ -98,7 +99,8 @@ fn warm_up(instance: &TargetInstance, settings: &BenchSettings, version: ClientH
             generator.run_closed(WARM_UP).map(drop)
         }
         ClientHttpVersion::Http2 => {
-            let mut h2load = H2load::get(&settings.h2load, instance.http2, settings.connections, 1, false);
+            let protocol = RequestProtocol::Http2;
+            let mut h2load = H2load::get(&settings.h2load, instance.http2, protocol, settings.connections, 1);
             h2load.warm_up()?;
             h2load.run(WARM_UP).map(drop)
         }

@@ -9,7 +9,7 @@ use crate::load::{H2load, Shakers, Talk, Talkers, check_call, check_get, pull};
 use crate::measure::cpu;
 use crate::peers::{NAME, Setup, TargetInstance};
 use crate::report::results::{SYSTEM_TICKS, USER_TICKS};
-use crate::transport::{Shake, TransportScenario};
+use crate::transport::{RequestProtocol, Shake, TransportScenario};
 
 /// Measures the scenarios, with all targets running and windows in turn.
 ///
@@ -82,9 +82,12 @@ impl Load {
             TransportScenario::WebSocket => {
                 Self::Talk(Talkers::open(instance.address, Talk::WebSocket, connections)?)
             }
-            TransportScenario::Http2 { connections, streams, is_tls } => {
-                let target = if is_tls { instance.tls } else { instance.http2 };
-                Self::Requests(H2load::get(h2load, target, connections, streams, is_tls))
+            TransportScenario::Requests { protocol, connections, streams } => {
+                let target = match protocol {
+                    RequestProtocol::Http2 => instance.http2,
+                    RequestProtocol::Http2OverTls | RequestProtocol::Http1OverTls => instance.tls,
+                };
+                Self::Requests(H2load::get(h2load, target, protocol, connections, streams))
             }
             TransportScenario::Call => {
                 Self::Requests(H2load::call(h2load, instance.http2, &session.site.work)?)
@@ -128,12 +131,12 @@ impl Load {
 /// Checks the target's responses, including the content where the load itself does not compare it.
 fn check(session: &Session, instance: &TargetInstance, transport: TransportScenario) -> Result<()> {
     match transport {
-        TransportScenario::Http2 { is_tls: false, .. } => check_get(instance.http2)?,
+        TransportScenario::Requests { protocol: RequestProtocol::Http2, .. } => check_get(instance.http2)?,
         TransportScenario::Call => check_call(instance.http2)?,
         TransportScenario::Bulk
         | TransportScenario::Messages
         | TransportScenario::WebSocket
-        | TransportScenario::Http2 { is_tls: true, .. }
+        | TransportScenario::Requests { .. }
         | TransportScenario::Handshake(_) => {}
     }
     Load::new(session, instance, transport, CHECK_CONNECTIONS)?.warm_up()

@@ -47,10 +47,7 @@ pub fn run_whole(options: RunOptions) -> Result<Results> {
     }
     let files_max = machine::raise_files_max();
     let (found, mut absent) = find(&settings, &targets);
-    if scenarios.iter().any(Scenario::has_transports) {
-        let setup = Setup { has_transports: true, ..Setup::default() };
-        absent.extend(found.iter().filter_map(|target| target.lacks(setup)));
-    }
+    absent.extend(lacking(&scenarios, &found));
     if !absent.is_empty() && !matches!(require_peers.as_str(), "" | "0") {
         bail!("{}", absent.join("; "));
     }
@@ -62,27 +59,36 @@ pub fn run_whole(options: RunOptions) -> Result<Results> {
         session.progress.say(&format!("ABSENT {text}"));
         session.notes.push(text);
     }
-    for (setup, group) in groups(&scenarios) {
-        traffic::run(&mut session, setup, &group, Windows::Both)?;
+    measure(&mut session, &scenarios, Windows::Both)?;
+    session.progress.say("done");
+    Ok(session.finish(&name, &reference))
+}
+
+/// Measures the scenarios with the targets of the session; `windows` are those of traffic scenarios.
+///
+/// # Errors
+/// Returns an error if the harness itself fails; errors of a target are recorded as faults.
+pub(super) fn measure(session: &mut Session, scenarios: &[Scenario], windows: Windows) -> Result<()> {
+    for (setup, group) in groups(scenarios) {
+        traffic::run(session, setup, &group, windows)?;
     }
     let transports: Vec<_> = scenarios.iter().filter_map(Scenario::transport).collect();
     if !transports.is_empty() {
-        transport::run(&mut session, &transports)?;
+        transport::run(session, &transports)?;
     }
     let crowds: Vec<_> = scenarios.iter().filter_map(Scenario::crowd).collect();
     if !crowds.is_empty() {
-        crowd::run(&mut session, &crowds)?;
+        crowd::run(session, &crowds)?;
     }
-    for scenario in &scenarios {
+    for scenario in scenarios {
         match scenario.work {
             Work::Traffic { .. } | Work::Transport(_) | Work::Crowd(_) => {}
-            Work::Idle(version) => idle::run(&mut session, scenario.name, version)?,
-            Work::Start => start::run(&mut session, scenario.name)?,
-            Work::Reload => reload::run(&mut session, scenario.name)?,
+            Work::Idle(version) => idle::run(session, scenario.name, version)?,
+            Work::Start => start::run(session, scenario.name)?,
+            Work::Reload => reload::run(session, scenario.name)?,
         }
     }
-    session.progress.say("done");
-    Ok(session.finish(&name, &reference))
+    Ok(())
 }
 
 /// Returns the folder that results are written to.
@@ -102,8 +108,15 @@ fn find(settings: &BenchSettings, names: &[String]) -> (Vec<BenchTarget>, Vec<St
     (found, absent)
 }
 
+/// Returns, for each target that the scenarios cannot be measured with, why.
+pub(super) fn lacking(scenarios: &[Scenario], targets: &[BenchTarget]) -> Vec<String> {
+    let setup = Setup { has_transports: true, ..Setup::default() };
+    let has_transports = scenarios.iter().any(Scenario::has_transports);
+    targets.iter().filter(|_| has_transports).filter_map(|target| target.lacks(setup)).collect()
+}
+
 /// Groups traffic scenarios by setup, so that targets are started once per setup.
-pub(super) fn groups(scenarios: &[Scenario]) -> Vec<(Setup, Vec<Traffic>)> {
+fn groups(scenarios: &[Scenario]) -> Vec<(Setup, Vec<Traffic>)> {
     let mut groups: Vec<(Setup, Vec<Traffic>)> = Vec::new();
     for scenario in scenarios {
         let Work::Traffic { setup, request } = &scenario.work else { continue };
