@@ -20,6 +20,7 @@ use eddy_filter::{
 use eddy_ids::{Shared, shared_clones};
 use eddy_proxy::FilterHost;
 use eddy_spec::problem::SourceText;
+use place::http2::{Http2Client, start_http2_origin};
 use place::{ask, connect, listen, start_filtered, start_origin, use_filters};
 
 /// Requests of a case that are not counted: pools fill, and names are noted for the first time.
@@ -32,7 +33,8 @@ struct ClonesCase {
     name: &'static str,
     /// Keys of the listener besides its address.
     listener: &'static str,
-    /// Rest of the configuration; `ORIGIN` stands for an origin, `SOCKET` for one at a Unix socket.
+    /// Rest of the configuration; `ORIGIN` stands for an origin, `HTTP2` for one of HTTP/2, `SOCKET` for one at a Unix
+    /// socket.
     rest: &'static str,
     request: &'static str,
     /// End of the response.
@@ -41,7 +43,7 @@ struct ClonesCase {
 
 const MIRROR: &str = "a mirror";
 const GET: &str = "GET /a HTTP/1.1\r\nHost: a.test\r\n\r\n";
-const CLUSTER: &str = "clusters: {origin: {endpoints: ['ORIGIN']}, other: {endpoints: ['ORIGIN']}, dead: {endpoints: ['127.0.0.1:1']}, socket: {endpoints: ['unix:SOCKET']}}\n";
+const CLUSTER: &str = "clusters: {origin: {endpoints: ['ORIGIN']}, other: {endpoints: ['ORIGIN']}, dead: {endpoints: ['127.0.0.1:1']}, socket: {endpoints: ['unix:SOCKET']}, http2: {protocol: http2, endpoints: ['HTTP2']}}\n";
 
 const CASES: &[ClonesCase] = &[
     ClonesCase {
@@ -84,6 +86,20 @@ const CASES: &[ClonesCase] = &[
         listener: "routes: site",
         rest: "routes: {site: [{cluster: socket}]}",
         request: GET,
+        end: "hello",
+    },
+    ClonesCase {
+        name: "a GET to an HTTP/2 endpoint",
+        listener: "routes: site",
+        rest: "routes: {site: [{cluster: http2}]}",
+        request: GET,
+        end: "hello",
+    },
+    ClonesCase {
+        name: "a POST to an HTTP/2 endpoint",
+        listener: "routes: site, via: eddy, request_id: x-request-id",
+        rest: "routes: {site: [{cluster: http2}]}",
+        request: "POST /a HTTP/1.1\r\nHost: a.test\r\nContent-Length: 4\r\n\r\nabcd",
         end: "hello",
     },
     ClonesCase {
@@ -145,35 +161,54 @@ const NGINX: &str = "events {} http { server { listen 80;
 } }";
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+const ANSWER_HEAD: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
+
+/// Protocol of the client of a case.
+#[derive(Clone, Copy, Debug)]
+enum ClientProtocol {
+    Http1,
+    Http2,
+}
+
+/// Addresses of the origins of a case.
+struct Origins {
+    http1: SocketAddr,
+    http2: SocketAddr,
+    unix: String,
+}
 
 #[test]
 fn no_request_clones_a_reference_of_the_plan() {
-    let socket = start_unix_origin();
-    for case in CASES {
-        let end: &[u8] = if case.request.starts_with("POST") { b"abcd" } else { b"\r\n\r\n" };
-        let origin = start_origin(end, ANSWER);
-        let count = count_clones(case, origin, &socket, None);
-        assert_eq!(count, 0, "{}: {REQUESTS} requests", case.name);
+    let (http2, unix) = (start_http2_origin(ANSWER_HEAD, b"hello"), start_unix_origin());
+    let mut origins = Origins { http1: start_origin(b"\r\n\r\n", ANSWER), http2, unix };
+    let get = origins.http1;
+    let post = start_origin(b"abcd", ANSWER);
+    for protocol in [ClientProtocol::Http1, ClientProtocol::Http2] {
+        for case in CASES {
+            origins.http1 = if case.request.starts_with("POST") { post } else { get };
+            let count = count_clones(case, protocol, &origins, None);
+            assert_eq!(count, 0, "{} over {protocol:?}: {REQUESTS} requests", case.name);
+        }
+        origins.http1 = get;
+        let count = count_clones(&CASES[0], protocol, &origins, Some(Arc::new(Silent)));
+        assert_eq!(count, 0, "three filters over {protocol:?}: {REQUESTS} requests");
+        // The counter is the one that a clone moves.
+        let cloning = Arc::new(Cloning("a".into()));
+        assert_eq!(count_clones(&CASES[0], protocol, &origins, Some(cloning)), 3 * REQUESTS as u64);
     }
-    let origin = start_origin(b"\r\n\r\n", ANSWER);
-    let count = count_clones(&CASES[0], origin, &socket, Some(Arc::new(Silent)));
-    assert_eq!(count, 0, "three filters: {REQUESTS} requests");
-    // The counter is the one that a clone moves.
-    let cloning = Arc::new(Cloning("a".into()));
-    assert_eq!(count_clones(&CASES[0], origin, &socket, Some(cloning)), 3 * REQUESTS as u64);
 }
 
 /// Returns the number of clones of plan-owned references in [`REQUESTS`] requests of one connection.
 fn count_clones(
     case: &ClonesCase,
-    origin: SocketAddr,
-    socket: &str,
+    protocol: ClientProtocol,
+    origins: &Origins,
     library: Option<Arc<dyn FilterLibrary>>,
 ) -> u64 {
     assert!(cfg!(debug_assertions), "clones are counted in debug builds only");
     let listener = listen();
     let address = listener.address;
-    let mut config = configuration(case, address, origin, socket);
+    let mut config = configuration(case, address, origins);
     if case.name == MIRROR {
         // Only dialects configure mirrors.
         let (cluster, _) = config.clusters.nth(1).unwrap();
@@ -195,16 +230,30 @@ fn count_clones(
     });
     let set = use_filters(&mut config, filters.collect());
     let _gateway = start_filtered(listener, config, &set, host);
-    let mut client = connect(address);
     let (request, end) = (case.request.as_bytes(), case.end.as_bytes());
-    (0..WARM_UP).for_each(|_| ask(&mut client, request, end));
+    match protocol {
+        ClientProtocol::Http1 => {
+            let mut client = connect(address);
+            count_clones_of(|| ask(&mut client, request, end))
+        }
+        ClientProtocol::Http2 => {
+            let mut client = Http2Client::connect(address);
+            count_clones_of(|| client.ask(request, end))
+        }
+    }
+}
+
+fn count_clones_of(mut ask: impl FnMut()) -> u64 {
+    (0..WARM_UP).for_each(|_| ask());
     let before = shared_clones();
-    (0..REQUESTS).for_each(|_| ask(&mut client, request, end));
+    (0..REQUESTS).for_each(|_| ask());
     shared_clones() - before
 }
 
-fn configuration(case: &ClonesCase, address: SocketAddr, origin: SocketAddr, socket: &str) -> GatewayConfig {
-    let filled = |text: &str| text.replace("ORIGIN", &origin.to_string()).replace("SOCKET", socket);
+fn configuration(case: &ClonesCase, address: SocketAddr, origins: &Origins) -> GatewayConfig {
+    let (http1, http2) = (origins.http1.to_string(), origins.http2.to_string());
+    let filled =
+        |text: &str| text.replace("ORIGIN", &http1).replace("HTTP2", &http2).replace("SOCKET", &origins.unix);
     let text = format!(
         "workers: 1\nlisteners: [{{address: '{address}', {}}}]\n{CLUSTER}{}\n",
         case.listener, case.rest
