@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use buffa::MessageView as _;
-use eddy_protobuf::{Limits, ProgramBuilder, Walk};
+use eddy_protobuf::{MessageWalk, ProgramBuilder, ProtobufLimits};
 
 use crate::generated::{self, __buffa::view};
 use crate::objects;
@@ -45,7 +45,7 @@ pub(crate) fn all(sample: &Sample) -> Vec<Way<'_>> {
             let slots: Vec<_> =
                 paths.map(|path| builder.extract(path).expect("the field is there")).collect();
             let program = Arc::new(builder.build().expect("the program is sound"));
-            let mut walk = Walk::new(program, Limits::default());
+            let mut walk = MessageWalk::new(program, ProtobufLimits::default());
             Box::new(move || {
                 let values = walk.extract(black_box(&sample.bytes)).expect("the message is sound");
                 slots.iter().for_each(|slot| {
