@@ -351,6 +351,30 @@ fn nginx_without_its_stream_module_is_absent_from_transports_alone() {
 }
 
 #[test]
+fn a_crowd_beyond_the_limit_of_open_files_is_left_out() {
+    if !all_present(&[HAPROXY]).unwrap() {
+        return;
+    }
+    let folder = folder("crowd");
+    let run = bench(&folder);
+    // Enough for 200 connections, not for 1,000.
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n 2500; exec \"$0\" \"$@\""]).arg(run.get_program());
+    command.env("BENCH_FOLDER", &folder).stdin(Stdio::null());
+    command.args(["run", "--targets", "haproxy", "--scenarios", "crowd-200,crowd-1000", "--name", "crowd"]);
+    let output = command.args(["--rounds", "1", "--seconds", "0.1"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{text}");
+    let json = std::fs::read_to_string(folder.join("results/crowd.json")).unwrap();
+    let results: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let names: Vec<String> = results["rows"].as_array().unwrap().iter().map(name_of).collect();
+    assert_eq!(names, ["crowd-200 haproxy"]);
+    let notes = results["notes"].to_string();
+    assert!(notes.contains("`crowd-1000` needs 3000 open files; the limit is 2500"), "{notes}");
+    await_nobody(&folder);
+}
+
+#[test]
 fn the_origin_and_the_load_agree() {
     let mut origin = Command::new(env!("CARGO_BIN_EXE_eddy-bench"));
     let mut origin =

@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::check::check;
 use super::session::Session;
@@ -25,6 +25,13 @@ pub(super) fn run(session: &mut Session, scenarios: &[(&'static str, Crowd)]) ->
         }
     }
     for (name, crowd) in scenarios {
+        let needed = crowd.connections as u64 * FILES_PER_CONNECTION;
+        if session.site.files_max < needed {
+            let text = format!("`{name}` needs {needed} open files; the limit is {}", session.site.files_max);
+            session.progress.say(&format!("ABSENT {text}"));
+            session.notes.push(text);
+            continue;
+        }
         let _neighbours = Neighbours::start(crowd.neighbours)?;
         for round in 0..session.rounds {
             for index in Session::order(round, healthy.len()) {
@@ -51,10 +58,6 @@ fn saturate(
     instance: &TargetInstance,
     connections: usize,
 ) -> Result<LoadStats> {
-    let needed = connections as u64 * FILES_PER_CONNECTION;
-    if session.site.files_max < needed {
-        bail!("{connections} connections need {needed} open files; the limit is {}", session.site.files_max);
-    }
     let exchange = request.exchange(instance.address);
     let mut generator = Generator::new(instance.address, &exchange, connections)?;
     generator.run_closed(WARM_UP)?;
