@@ -13,7 +13,7 @@ use crate::child::{self, ChildOptions, LogChoice, Supervision};
 use crate::filters;
 use crate::log::Log;
 use crate::notify::Notifier;
-use crate::parent::{GatewayProgram, ParentOptions, Supervisor};
+use crate::parent::{GatewayProgram, Supervisor};
 use crate::signals::Signals;
 use crate::terminal::print_error;
 
@@ -50,14 +50,8 @@ pub(super) fn run(arguments: RunArgs) -> u8 {
             return OUR_FAULT;
         }
     };
-    let options = ParentOptions {
-        program,
-        signals,
-        log: log.clone(),
-        notifier,
-        ready_timeout: arguments.handover_timeout,
-    };
-    let code = Supervisor::new(options).run();
+    let ready_timeout = arguments.handover_timeout;
+    let code = Supervisor::new(program, signals, log.clone(), notifier, ready_timeout).run();
     log.flush();
     code
 }

@@ -45,9 +45,10 @@ pub(super) struct GatewayProcess {
     pub(super) last_good: Option<OwnedFd>,
     /// Information for the report of a crash.
     pub(super) crash_context: CrashContext,
-    serving_since_ms: u64,
+    /// File of the shared page.
+    pub(super) page_file: OwnedFd,
     page: SharedPage,
-    page_file: OwnedFd,
+    serving_since_ms: u64,
 }
 
 /// State of a gateway process.
@@ -98,20 +99,48 @@ impl GatewayProcess {
         channel.send(&welcome, &descriptors)?;
         let (pid, image) = match reason {
             StartReason::First | StartReason::Replacement | StartReason::Renewal => {
-                (program.start_image(stdin)?, program.image().clone())
+                (program.start_image(stdin)?, program.image.clone())
             }
             StartReason::HandOver => program.start_on_disk(stdin)?,
         };
-        let started = Instant::now();
-        Ok(Self {
+        let mut process = Self::running(pid, channel, image, generation, page, page_file);
+        process.reason = reason;
+        process.phase = GatewayPhase::Starting(process.started + time_max);
+        Ok(process)
+    }
+
+    /// Takes over a process that another image of the parent started, and which serves; the caller sets its state.
+    ///
+    /// # Errors
+    /// When the shared page cannot be mapped.
+    pub(super) fn adopt(
+        pid: Pid,
+        channel: Channel,
+        image: Image,
+        generation: u64,
+        page_file: OwnedFd,
+    ) -> io::Result<Self> {
+        let page = SharedPage::from_fd(eddy_io::duplicate(&page_file)?)?;
+        Ok(Self::running(pid, channel, image, generation, page, page_file))
+    }
+
+    fn running(
+        pid: Pid,
+        channel: Channel,
+        image: Image,
+        generation: u64,
+        page: SharedPage,
+        page_file: OwnedFd,
+    ) -> Self {
+        Self {
             pid,
             channel,
             is_connected: true,
             image,
             generation,
-            reason,
-            started,
-            phase: GatewayPhase::Starting(started + time_max),
+            reason: StartReason::HandOver,
+            started: Instant::now(),
+            phase: GatewayPhase::Serving,
             kill_reason: None,
             hung_in: None,
             granted: BTreeMap::new(),
@@ -121,34 +150,7 @@ impl GatewayProcess {
             serving_since_ms: monotonic_ms(),
             page,
             page_file,
-        })
-    }
-
-    /// Takes over a process that another image of the parent started.
-    ///
-    /// # Errors
-    /// When the shared page cannot be mapped.
-    pub(super) fn adopt(parts: Adopted) -> io::Result<Self> {
-        let page = SharedPage::from_fd(eddy_io::duplicate(&parts.page_file)?)?;
-        Ok(Self {
-            pid: parts.pid,
-            channel: parts.channel,
-            is_connected: true,
-            image: parts.image,
-            generation: parts.generation,
-            reason: StartReason::HandOver,
-            started: Instant::now(),
-            phase: parts.phase,
-            kill_reason: None,
-            hung_in: None,
-            granted: parts.granted,
-            settings: parts.settings,
-            last_good: None,
-            crash_context: parts.crash_context,
-            serving_since_ms: monotonic_ms(),
-            page,
-            page_file: parts.page_file,
-        })
+        }
     }
 
     /// Returns how the process ended, if it has.
@@ -231,25 +233,6 @@ impl GatewayProcess {
     pub(super) fn pid(&self) -> i32 {
         self.pid.as_raw_nonzero().get()
     }
-
-    /// Returns the file of the shared page.
-    pub(super) fn page_file(&self) -> BorrowedFd<'_> {
-        self.page_file.as_fd()
-    }
-}
-
-/// State of a process that one image of the parent hands to the next.
-#[derive(Debug)]
-pub(super) struct Adopted {
-    pub(super) pid: Pid,
-    pub(super) channel: Channel,
-    pub(super) image: Image,
-    pub(super) generation: u64,
-    pub(super) phase: GatewayPhase,
-    pub(super) granted: BTreeMap<SocketKey, usize>,
-    pub(super) settings: ChildSettings,
-    pub(super) page_file: OwnedFd,
-    pub(super) crash_context: CrashContext,
 }
 
 impl ProcessExit {

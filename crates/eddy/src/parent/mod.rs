@@ -16,4 +16,4 @@ mod take_up;
 mod watchdog;
 
 pub(crate) use program::GatewayProgram;
-pub(crate) use supervisor::{ParentOptions, Supervisor};
+pub(crate) use supervisor::Supervisor;

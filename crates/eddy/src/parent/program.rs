@@ -15,9 +15,11 @@ use rustix::process::Pid;
 /// Program to start gateway processes with.
 #[derive(Debug)]
 pub(crate) struct GatewayProgram {
-    path: PathBuf,
+    /// Path of the program, as it was started; a symbolic link is followed at each hand-over.
+    pub(super) path: PathBuf,
+    /// Image that replacements run: that of a process which serves.
+    pub(super) image: Image,
     arguments: Vec<OsString>,
-    image: Image,
 }
 
 /// Executable file held open, which stays the same even if it is replaced on disk.
@@ -35,26 +37,6 @@ impl GatewayProgram {
         let image = Image::running()?;
         let path = path_as_started(&image)?;
         Ok(Self { path, arguments, image })
-    }
-
-    /// Returns the path of the program, as it was started; a symbolic link is followed at each hand-over.
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Sets the path of the program, as determined by the previous image.
-    pub(super) fn set_path(&mut self, path: PathBuf) {
-        self.path = path;
-    }
-
-    /// Returns the image that replacements run.
-    pub(super) fn image(&self) -> &Image {
-        &self.image
-    }
-
-    /// Sets the image that replacements run, because a process of it serves.
-    pub(super) fn set_image(&mut self, image: Image) {
-        self.image = image;
     }
 
     /// Starts a process of the image in use.

@@ -6,7 +6,8 @@ use crate::control::{QuarantineLimits, Quarantined};
 #[derive(Debug, Default)]
 pub(super) struct Quarantine {
     deaths: Vec<Death>,
-    held: Vec<Quarantined>,
+    /// Quarantined filters.
+    pub(super) held: Vec<Quarantined>,
 }
 
 /// Crash with the filters that may have caused it.
@@ -29,11 +30,6 @@ impl Quarantine {
     /// Restores the quarantined filters of the previous image of the parent.
     pub(super) fn adopt(held: Vec<Quarantined>) -> Self {
         Self { deaths: Vec::new(), held }
-    }
-
-    /// Returns the quarantined filters.
-    pub(super) fn held(&self) -> &[Quarantined] {
-        &self.held
     }
 
     /// Records a crash at `now_ms` and returns the filters that are quarantined because of it.
@@ -121,12 +117,12 @@ mod tests {
         assert!(quarantine.handle_death(20, suspects(&["a"]), LIMITS).is_empty());
         let fresh = quarantine.handle_death(30, suspects(&["a"]), LIMITS);
         assert_eq!((names(&fresh), fresh[0].deaths, fresh[0].until_ms), (vec!["a"], 3, 530));
-        assert_eq!(names(quarantine.held()), ["a"]);
+        assert_eq!(names(&quarantine.held), ["a"]);
         assert!(quarantine.release(529).is_empty());
         assert_eq!(quarantine.release(530), ["a"]);
         // It starts anew: its old crashes are forgotten.
         assert!(quarantine.handle_death(540, suspects(&["a"]), LIMITS).is_empty());
-        assert!(quarantine.held().is_empty());
+        assert!(quarantine.held.is_empty());
     }
 
     #[test]
@@ -163,12 +159,12 @@ mod tests {
         for _ in 0..2 {
             quarantine.handle_death(0, suspects(&["busy", "guilty"]), LIMITS);
         }
-        assert_eq!(names(quarantine.held()), ["guilty"]);
+        assert_eq!(names(&quarantine.held), ["guilty"]);
         let mut quarantine = Quarantine::default();
         for _ in 0..3 {
             quarantine.handle_death(0, suspects(&["one", "two"]), LIMITS);
         }
-        assert_eq!(names(quarantine.held()), ["one", "two"]);
+        assert_eq!(names(&quarantine.held), ["one", "two"]);
     }
 
     #[test]

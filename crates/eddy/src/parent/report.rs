@@ -43,6 +43,7 @@ impl Supervisor {
     }
 
     fn handle_message(&mut self, index: usize, message: ToParent, descriptors: Vec<OwnedFd>) {
+        let Some(process) = self.processes.get_mut(index) else { return };
         match message {
             ToParent::Listen { request, key, sockets } => self.handle_listen(index, request, key, sockets),
             ToParent::Inherited { key, bound } => {
@@ -52,49 +53,32 @@ impl Supervisor {
                 }
             }
             ToParent::Release { keys } => {
-                if let Some(process) = self.processes.get_mut(index) {
-                    process.granted.retain(|key, _| !keys.contains(key));
-                }
+                process.granted.retain(|key, _| !keys.contains(key));
                 self.settle_sockets();
             }
             ToParent::Ready { settings, listening, admin, version, state_format } => {
-                if let Some(process) = self.processes.get_mut(index) {
-                    process.settings = settings;
-                }
+                process.settings = settings;
                 self.handle_ready(index, &listening, admin.as_ref(), &version, state_format);
             }
             ToParent::LastGood => {
-                let Some(process) = self.processes.get_mut(index) else { return };
                 let file = descriptors.into_iter().next();
                 match process.phase {
                     GatewayPhase::Serving => self.last_good = file,
                     GatewayPhase::Starting(_) | GatewayPhase::Draining(_) => process.last_good = file,
                 }
             }
-            ToParent::Filters { names } => {
-                if let Some(process) = self.processes.get_mut(index) {
-                    process.crash_context.add_filters(names);
-                }
-            }
-            ToParent::FiltersMade { filters } => {
-                if let Some(process) = self.processes.get_mut(index) {
-                    process.crash_context.add_about(filters);
-                }
-            }
+            ToParent::Filters { names } => process.crash_context.add_filters(names),
+            ToParent::FiltersMade { filters } => process.crash_context.add_about(filters),
             ToParent::LastWords => {
-                if let (Some(process), Some(file)) =
-                    (self.processes.get_mut(index), descriptors.into_iter().next())
-                {
+                if let Some(file) = descriptors.into_iter().next() {
                     process.crash_context.set_file(file);
                 }
             }
             ToParent::Renew => self.renew(index),
             ToParent::Reloading => self.notifier.reloading(),
             ToParent::Reloaded { settings } => {
+                process.settings = settings.clone();
                 self.adopt_log(&settings);
-                if let Some(process) = self.processes.get_mut(index) {
-                    process.settings = settings;
-                }
                 self.notifier.ready();
             }
         }
@@ -172,9 +156,9 @@ impl Supervisor {
     }
 
     fn finish_hand_over(&mut self, index: usize, image: Image, state_format: u32) {
-        tracing::info!(program = %self.program.path().display(), "handed over; the previous process drains");
+        tracing::info!(program = %self.program.path.display(), "handed over; the previous process drains");
         let is_ours = Image::running().is_ok_and(|running| running.is_same_file(&image));
-        self.program.set_image(image);
+        self.program.image = image;
         // A program that cannot parse the state must not get it: this image stays its parent.
         self.is_take_up_due = !is_ours && state_format == STATE_FORMAT;
         self.repeat_reload(index);

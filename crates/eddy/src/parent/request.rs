@@ -44,7 +44,7 @@ impl Supervisor {
             tracing::warn!(problem, "hand-over refused");
             return;
         }
-        tracing::info!(program = %self.program.path().display(), "handing over to the program on disk");
+        tracing::info!(program = %self.program.path.display(), "handing over to the program on disk");
         if self.start(StartReason::HandOver).is_err() {
             tracing::error!("hand-over failed; the previous gateway process keeps serving");
         }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 pub(super) struct RestartPolicy {
     deaths: VecDeque<Instant>,
     waits: u32,
-    not_before: Option<Instant>,
+    /// Earliest time of the next start, if there is a wait.
+    pub(super) not_before: Option<Instant>,
 }
 
 impl RestartPolicy {
@@ -32,11 +33,6 @@ impl RestartPolicy {
         self.waits += 1;
         self.not_before = Some(now + wait);
         wait
-    }
-
-    /// Returns the earliest time of the next start, if there is a wait.
-    pub(super) fn not_before(&self) -> Option<Instant> {
-        self.not_before
     }
 
     /// Ends the wait: an operator has intervened.
@@ -66,7 +62,7 @@ mod tests {
         for _ in 0..5 {
             assert_eq!(policy.handle_death(now, YOUNG), Duration::ZERO);
         }
-        assert_eq!(policy.not_before(), None);
+        assert_eq!(policy.not_before, None);
         assert_eq!(policy.handle_death(now, YOUNG), Duration::from_secs(1));
         assert_eq!(policy.handle_death(now, YOUNG), Duration::from_secs(2));
     }
@@ -102,8 +98,8 @@ mod tests {
         for _ in 0..6 {
             policy.handle_death(now, YOUNG);
         }
-        assert!(policy.not_before().is_some());
+        assert!(policy.not_before.is_some());
         policy.hurry();
-        assert_eq!(policy.not_before(), None);
+        assert_eq!(policy.not_before, None);
     }
 }

@@ -20,28 +20,18 @@ use crate::notify::Notifier;
 use crate::signals::{SignalAction, Signals};
 use crate::sockets::SocketStore;
 
-/// Options of the parent process.
-#[derive(Debug)]
-pub(crate) struct ParentOptions {
-    /// Program of gateway processes.
-    pub(crate) program: GatewayProgram,
-    /// Signals of this process.
-    pub(crate) signals: Signals,
-    /// Log of this process.
-    pub(crate) log: Log,
-    /// Connection to the service manager.
-    pub(crate) notifier: Notifier,
-    /// Maximum time for a gateway process to become ready.
-    pub(crate) ready_timeout: Duration,
-}
-
 /// Parent of the gateway processes.
 #[derive(Debug)]
 pub(crate) struct Supervisor {
+    /// Program of gateway processes.
     pub(super) program: GatewayProgram,
+    /// Signals of this process.
     pub(super) signals: Signals,
+    /// Log of this process.
     pub(super) log: Log,
+    /// Connection to the service manager.
     pub(super) notifier: Notifier,
+    /// Maximum time for a gateway process to become ready.
     pub(super) ready_timeout: Duration,
     pub(super) sockets: SocketStore,
     pub(super) processes: Vec<GatewayProcess>,
@@ -72,13 +62,19 @@ pub(super) enum SupervisorStage {
 
 impl Supervisor {
     /// Creates a parent without processes and sockets.
-    pub(crate) fn new(options: ParentOptions) -> Self {
+    pub(crate) fn new(
+        program: GatewayProgram,
+        signals: Signals,
+        log: Log,
+        notifier: Notifier,
+        ready_timeout: Duration,
+    ) -> Self {
         Self {
-            program: options.program,
-            signals: options.signals,
-            log: options.log,
-            notifier: options.notifier,
-            ready_timeout: options.ready_timeout,
+            program,
+            signals,
+            log,
+            notifier,
+            ready_timeout,
             sockets: SocketStore::default(),
             processes: Vec::new(),
             restart: RestartPolicy::default(),
@@ -140,7 +136,7 @@ impl Supervisor {
     fn wait(&self) {
         let now = Instant::now();
         let deadlines = self.processes.iter().filter_map(GatewayProcess::deadline);
-        let soonest = deadlines.chain(self.restart.not_before()).min();
+        let soonest = deadlines.chain(self.restart.not_before).min();
         let time = soonest.map_or(TICK, |deadline| deadline.saturating_duration_since(now)).min(TICK);
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::from(time.subsec_nanos()) + 1 };
         let mut watched = vec![PollFd::new(&self.signals, PollFlags::IN)];
@@ -163,7 +159,7 @@ impl Supervisor {
             self.generation,
             self.ready_timeout,
             last_good,
-            self.quarantine.held(),
+            &self.quarantine.held,
         );
         match started {
             Ok(process) => {
@@ -177,7 +173,7 @@ impl Supervisor {
                 Ok(())
             }
             Err(error) => {
-                let program = self.program.path().display();
+                let program = self.program.path.display();
                 tracing::error!(%error, %program, "cannot start a gateway process");
                 Err(NotStarted)
             }
@@ -287,7 +283,7 @@ impl Supervisor {
         for filter in released {
             tracing::warn!(filter, "the quarantine of a filter has ended");
         }
-        let quarantined = self.quarantine.held().to_vec();
+        let quarantined = self.quarantine.held.clone();
         for process in
             self.processes.iter().filter(|process| !matches!(process.phase, GatewayPhase::Draining(_)))
         {
@@ -345,7 +341,7 @@ impl Supervisor {
             return;
         }
         let now = Instant::now();
-        if self.restart.not_before().is_some_and(|moment| moment > now) {
+        if self.restart.not_before.is_some_and(|moment| moment > now) {
             return;
         }
         if self.start(StartReason::Replacement).is_err() {

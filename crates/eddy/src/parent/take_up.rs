@@ -14,7 +14,7 @@ use anyhow::{Context, bail, ensure};
 use rustix::process::Pid;
 
 use super::crash_context::CrashContext;
-use super::gateway::{Adopted, GatewayPhase, GatewayProcess};
+use super::gateway::{GatewayPhase, GatewayProcess};
 use super::program::{Image, TAKE_UP_VARIABLE};
 use super::quarantine::Quarantine;
 use super::state::{ParentState, ProcessState, SocketState};
@@ -27,7 +27,7 @@ use crate::sockets::HeldSockets;
 impl Supervisor {
     /// Executes the image that now serves, keeping the process ID. Returns only on failure; nothing has changed then.
     pub(super) fn execute_successor(&self) {
-        tracing::info!(program = %self.program.path().display(), "the parent process executes the program on disk");
+        tracing::info!(program = %self.program.path.display(), "the parent process executes the program on disk");
         self.log.flush();
         let Err(error) = self.try_execute_successor();
         tracing::error!(%error, "cannot execute the program on disk; this parent process continues");
@@ -51,7 +51,7 @@ impl Supervisor {
             .map(|(name, value)| c_string([name.as_bytes(), b"=", value.as_bytes()].concat()))
             .collect::<io::Result<Vec<_>>>()?;
         // Signals stay blocked across the exec, so none is lost and none kills an image that is not ready for it.
-        let path = c_string(self.program.image().path().into_os_string().into_vec())?;
+        let path = c_string(self.program.image.path().into_os_string().into_vec())?;
         Ok(nix::unistd::execve(&path, &arguments, &environment)?)
     }
 
@@ -69,7 +69,7 @@ impl Supervisor {
         let now = Instant::now();
         let mut processes = Vec::new();
         for process in &self.processes {
-            descriptors.extend([process.channel.as_fd(), process.page_file(), process.image.as_fd()]);
+            descriptors.extend([process.channel.as_fd(), process.page_file.as_fd(), process.image.as_fd()]);
             let left = process.deadline().map(|deadline| deadline.saturating_duration_since(now));
             processes.push(ProcessState {
                 pid: process.pid(),
@@ -87,12 +87,12 @@ impl Supervisor {
         let has_last_good = self.last_good.is_some();
         let state = ParentState {
             format: STATE_FORMAT,
-            path: self.program.path().as_os_str().as_bytes().to_vec(),
+            path: self.program.path.as_os_str().as_bytes().to_vec(),
             generation: self.generation,
             sockets,
             processes,
             has_last_good,
-            quarantined: self.quarantine.held().to_vec(),
+            quarantined: self.quarantine.held.clone(),
         };
         (state, descriptors)
     }
@@ -130,14 +130,14 @@ impl Supervisor {
         for process in self.processes.iter_mut().filter(|process| process.crash_context.is_file_awaited) {
             process.crash_context.set_file(next()?);
         }
-        self.program.set_path(OsString::from_vec(state.path).into());
+        self.program.path = OsString::from_vec(state.path).into();
         self.generation = state.generation;
         self.quarantine = Quarantine::adopt(state.quarantined);
         self.stage = SupervisorStage::Serving;
         if let Some(serving) = self.serving() {
             let (settings, image) = (serving.settings.clone(), serving.image.clone());
             self.adopt_log(&settings);
-            self.program.set_image(image);
+            self.program.image = image;
         }
         self.notifier.ready();
         tracing::info!(
@@ -162,20 +162,16 @@ fn adopt(
     page_file: OwnedFd,
     image: OwnedFd,
 ) -> anyhow::Result<GatewayProcess> {
-    let phase = state.drain_left_ms.map_or(GatewayPhase::Serving, |left_ms| {
-        GatewayPhase::Draining(Instant::now() + Duration::from_millis(left_ms))
-    });
-    Ok(GatewayProcess::adopt(Adopted {
-        pid: Pid::from_raw(state.pid).context("a process ID is invalid")?,
-        channel: Channel::from_fd(channel),
-        image: Image::from_fd(image),
-        generation: state.generation,
-        phase,
-        granted: state.granted.into_iter().collect(),
-        settings: state.settings,
-        page_file,
-        crash_context: CrashContext::adopt(state.filters, state.about, state.has_last_words),
-    })?)
+    let pid = Pid::from_raw(state.pid).context("a process ID is invalid")?;
+    let (channel, image) = (Channel::from_fd(channel), Image::from_fd(image));
+    let mut process = GatewayProcess::adopt(pid, channel, image, state.generation, page_file)?;
+    if let Some(left_ms) = state.drain_left_ms {
+        process.phase = GatewayPhase::Draining(Instant::now() + Duration::from_millis(left_ms));
+    }
+    process.granted = state.granted.into_iter().collect();
+    process.settings = state.settings;
+    process.crash_context = CrashContext::adopt(state.filters, state.about, state.has_last_words);
+    Ok(process)
 }
 
 fn c_string(bytes: Vec<u8>) -> io::Result<CString> {
