@@ -42,10 +42,10 @@ pub(super) enum EngineCommand {
     End(Sender<()>),
 }
 
-/// Why a gateway process cannot serve.
+/// Why a configuration cannot be put in force.
 #[derive(Debug)]
-pub(super) enum StartError {
-    /// The configuration is invalid.
+pub(super) enum ActivationError {
+    /// It is invalid.
     Config(Rejected),
     /// A resource that the configuration needs is unavailable.
     Other(anyhow::Error),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Receiver;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use eddy_acme::{AcmeSettings, Agent};
 use eddy_config::{FilterConfig, GatewayConfig};
 use eddy_filter::{FilterLogLevel, HostApi};
@@ -16,9 +16,8 @@ use eddy_io::{SharedPage, WORKERS_MAX};
 use eddy_proxy::{FilterHost, FilterSet, Gateway, Ready};
 use eddy_source::{FileSource, Rejected};
 use eddy_spec::problem::Problem;
-use eddy_spec::version_of;
 
-use super::command::{EngineCommand, GatewayHandles, StartError};
+use super::command::{ActivationError, EngineCommand, GatewayHandles};
 use super::lend::lend;
 use super::load::{linked, linked_as, load, log_problems, unmade, vetted};
 use super::loaded::{Loaded, pack, unpack};
@@ -103,39 +102,29 @@ impl ConfigEngine {
     /// Reads the configuration and starts the gateway.
     ///
     /// # Errors
-    /// [`StartError`]; nothing runs then.
-    pub(super) fn start(mut self) -> Result<RunningConfigEngine, StartError> {
+    /// [`ActivationError`]; nothing runs then.
+    pub(super) fn start(mut self) -> Result<RunningConfigEngine, ActivationError> {
         let (loaded, is_last_good) = self.first_config()?;
         let config = Arc::clone(&loaded.config);
         self.log.set(self.log_choice.weighed_against(&config.settings.log));
         log_problems(&loaded.warnings);
-        let last_tried = Tried {
-            version: version_of(&loaded.sources),
-            problems: 0,
-            companions: self.source.accompany(loaded.companions()),
-        };
+        let last_tried = Tried::of_valid(&loaded, &self.source);
         let workers = worker_count(&config);
         let names = FilterNames::default();
         let host = FilterHost::new(workers, EXCHANGES_MAX, level_of(self.log_choice, &config));
         host.bound_memory(config.settings.limits.go_memory_percent);
         let maker = self.maker(&host);
-        let filters =
-            maker.make(&config).map_err(|problems| StartError::Config(unmade(&problems, &loaded)))?;
-        self.tell_names(&names, &filters, &loaded);
-        let tls = make_tls(&config, &loaded.tls.parts, self.acme.challenges(), &mut self.kept_tls)
-            .map_err(|problems| StartError::Config(Rejected { problems, sources: loaded.sources.clone() }))?;
+        let (ready, orders) = self.prepare(&maker, &names, &loaded)?;
         let quarantined = quarantined_in(&config, &maker);
         let wanted = wanted_by(&config);
         self.sockets.prepare(&wanted.iter().map(|wanted| wanted.key.clone()).collect::<Vec<_>>());
-        let taken =
-            AcquiredSockets::acquire(&mut *self.sockets, &wanted, workers, 0).map_err(StartError::Other)?;
+        let taken = AcquiredSockets::acquire(&mut *self.sockets, &wanted, workers, 0)
+            .map_err(ActivationError::Other)?;
         log_unbound(&taken.unbound);
         let admin_socket = taken.admin;
         let page = Arc::clone(&self.page);
-        let ready =
-            Ready { filters, tls: tls.listeners, cluster_tls: tls.clusters, challenges: tls.challenges };
         let gateway = Gateway::start(Arc::clone(&config), &ready, Arc::clone(&host), taken.sockets, page);
-        let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(StartError::Other)?);
+        let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(ActivationError::Other)?);
         let force = InForce { config, bound: taken.bound, unbound: taken.unbound, quarantined };
         let status = Arc::new(Status::new(self.generation, force));
         status.is_config_rejected.store(is_last_good, Ordering::Relaxed);
@@ -152,8 +141,8 @@ impl ConfigEngine {
             watch: None,
         };
         running.watch_filters();
-        running.start_admin(admin_socket).map_err(StartError::Other)?;
-        running.engine.follow_orders(tls.orders);
+        running.start_admin(admin_socket).map_err(ActivationError::Other)?;
+        running.engine.follow_orders(orders);
         running.report_ready(&loaded);
         running.engine.sockets.handle_serving();
         Ok(running)
@@ -161,14 +150,14 @@ impl ConfigEngine {
 
     /// Returns the configuration on disk or, for a process that replaces a crashed one, the last good one; true for the
     /// latter.
-    fn first_config(&mut self) -> Result<(Loaded, bool), StartError> {
+    fn first_config(&mut self) -> Result<(Loaded, bool), ActivationError> {
         let last_good = self.last_good.take().as_deref().and_then(unpack);
         let read = load(&self.source, None).and_then(|read| linked_as(read, last_good.as_ref()));
         let rejected = match read.and_then(vetted) {
             Ok(loaded) => return Ok((loaded, false)),
             Err(rejected) => rejected,
         };
-        let Some(Ok(loaded)) = last_good.map(vetted) else { return Err(StartError::Config(rejected)) };
+        let Some(Ok(loaded)) = last_good.map(vetted) else { return Err(ActivationError::Config(rejected)) };
         log_problems(&rejected.problems);
         tracing::error!("the configuration on disk is invalid; the last good one stays in force");
         Ok((loaded, true))
@@ -185,6 +174,26 @@ impl ConfigEngine {
             is_trial: false,
             quarantined: self.quarantined.clone(),
         }
+    }
+
+    /// Creates the filters and TLS settings of a configuration, and returns them with the certificates to be ordered.
+    fn prepare(
+        &mut self,
+        maker: &FilterMaker,
+        names: &FilterNames,
+        loaded: &Loaded,
+    ) -> Result<(Ready, Option<AcmeSettings>), ActivationError> {
+        let config = &loaded.config;
+        let filters =
+            maker.make(config).map_err(|problems| ActivationError::Config(unmade(&problems, loaded)))?;
+        self.tell_names(names, &filters, loaded);
+        let rejected =
+            |problems| ActivationError::Config(Rejected { problems, sources: loaded.sources.clone() });
+        let tls = make_tls(config, &loaded.tls.parts, self.acme.challenges(), &mut self.kept_tls)
+            .map_err(rejected)?;
+        let ready =
+            Ready { filters, tls: tls.listeners, cluster_tls: tls.clusters, challenges: tls.challenges };
+        Ok((ready, tls.orders))
     }
 
     /// Tells the parent the numbers and names of filters, before the first exchange enters one.
@@ -279,15 +288,12 @@ impl RunningConfigEngine {
                         lend(successor, key, &self.gateway, self.admin.as_ref())
                     }
                     EngineCommand::LeaveAdmin => self.admin = None,
+                    EngineCommand::Reclaim => self.engine.reclaim_queue.drain(),
                     EngineCommand::Reload
                     | EngineCommand::FollowFiles
                     | EngineCommand::Quarantine(_)
-                    | EngineCommand::Reclaim
                     | EngineCommand::End(_) => {}
                 }
-            }
-            if has(|order| matches!(order, EngineCommand::Reclaim)) {
-                self.engine.reclaim_queue.drain();
             }
             if self.status.is_draining.load(Ordering::Relaxed) {
                 continue;
@@ -341,15 +347,27 @@ impl RunningConfigEngine {
         }
     }
 
+    /// Puts a configuration in force; logs the problems of an invalid one.
     fn follow(&mut self, read: Result<Loaded, Rejected>) -> Reload {
-        let loaded = match read.and_then(linked) {
-            Ok(loaded) => loaded,
-            Err(rejected) => {
-                log_problems(&rejected.problems);
-                self.status.handle_rejected();
-                return Reload::Rejected(Problem::total(&rejected.problems));
-            }
+        let error = match self.try_follow(read) {
+            Ok(reload) => return reload,
+            Err(error) => error,
         };
+        self.status.handle_rejected();
+        match error {
+            ActivationError::Config(rejected) => {
+                log_problems(&rejected.problems);
+                Reload::Rejected(Problem::total(&rejected.problems))
+            }
+            ActivationError::Other(error) => {
+                tracing::error!("{error:#}");
+                Reload::Rejected(1)
+            }
+        }
+    }
+
+    fn try_follow(&mut self, read: Result<Loaded, Rejected>) -> Result<Reload, ActivationError> {
+        let loaded = read.and_then(linked).map_err(ActivationError::Config)?;
         let version = Shared::clone(&loaded.config.version);
         let is_renewal = needs_new_process(&loaded.config);
         let force = self.status.force();
@@ -358,68 +376,27 @@ impl RunningConfigEngine {
             && force.quarantined == quarantined_in(&loaded.config, &self.maker);
         if is_same && !is_renewal {
             self.status.handle_accepted(None);
-            return Reload::Unchanged(version);
+            return Ok(Reload::Unchanged(version));
         }
-        let loaded = match vetted(loaded) {
-            Ok(loaded) => loaded,
-            Err(rejected) => {
-                log_problems(&rejected.problems);
-                self.status.handle_rejected();
-                return Reload::Rejected(Problem::total(&rejected.problems));
-            }
-        };
+        let loaded = vetted(loaded).map_err(ActivationError::Config)?;
         log_problems(&loaded.warnings);
         if is_renewal {
-            return self.renew();
+            return self.renew().map_err(ActivationError::Other);
         }
-        let filters = match self.maker.make(&loaded.config) {
-            Ok(filters) => filters,
-            Err(problems) => {
-                log_problems(&unmade(&problems, &loaded).problems);
-                self.status.handle_rejected();
-                return Reload::Rejected(problems.len());
-            }
-        };
-        self.engine.tell_names(&self.names, &filters, &loaded);
-        let tls = match make_tls(
-            &loaded.config,
-            &loaded.tls.parts,
-            self.engine.acme.challenges(),
-            &mut self.engine.kept_tls,
-        ) {
-            Ok(tls) => tls,
-            Err(problems) => {
-                log_problems(&problems);
-                self.status.handle_rejected();
-                return Reload::Rejected(problems.len());
-            }
-        };
-        let ready =
-            Ready { filters, tls: tls.listeners, cluster_tls: tls.clusters, challenges: tls.challenges };
-        match self.put_in_force(&loaded, &ready) {
-            Ok(()) => {
-                self.engine.follow_orders(tls.orders);
-                Reload::Accepted(version)
-            }
-            Err(error) => {
-                tracing::error!("{error:#}");
-                self.status.handle_rejected();
-                Reload::Rejected(1)
-            }
-        }
+        let (ready, orders) = self.engine.prepare(&self.maker, &self.names, &loaded)?;
+        self.put_in_force(&loaded, &ready).map_err(ActivationError::Other)?;
+        self.engine.follow_orders(orders);
+        Ok(Reload::Accepted(version))
     }
 
     /// Requests a new process that can load the changed libraries.
-    fn renew(&mut self) -> Reload {
-        if self.engine.parent.is_some() {
-            self.engine.tell(&ToParent::Renew, None);
-            return Reload::Renewing;
-        }
-        tracing::error!(
+    fn renew(&self) -> anyhow::Result<Reload> {
+        ensure!(
+            self.engine.parent.is_some(),
             "filter libraries have changed; without a parent process, loading them needs a restart"
         );
-        self.status.handle_rejected();
-        Reload::Rejected(1)
+        self.engine.tell(&ToParent::Renew, None);
+        Ok(Reload::Renewing)
     }
 
     /// Starts the filter watchdog when there are filters.

@@ -9,7 +9,6 @@ mod load;
 mod loaded;
 mod log_choice;
 mod mailbox;
-mod orders;
 mod pages;
 mod predecessors;
 mod process;

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
+use eddy_acme::CertificateView;
 use eddy_filter::{FailurePolicy, HostApi};
 use eddy_io::monotonic_ms;
 use eddy_proxy::stats::FilterView as ReportedFilter;
 use serde::Serialize;
 
 use super::command::GatewayHandles;
-use super::orders::write_orders;
 use super::taken::role_name;
 use crate::admin::{Page, Pages};
 use crate::control::{Quarantined, SocketKey, SocketPlace};
@@ -173,6 +173,35 @@ fn write_quarantined(out: &mut String, quarantined: &[Quarantined]) {
     for held in quarantined {
         // Filter names need no escaping.
         let _ = writeln!(out, "eddy_filters_quarantined{{filter=\"{}\"}} 1", held.name);
+    }
+}
+
+/// Writes the metrics of certificate orders; nothing if no certificates are ordered.
+fn write_orders(out: &mut String, certificates: &BTreeMap<String, CertificateView>) {
+    if certificates.is_empty() {
+        return;
+    }
+    out.push_str(
+        "# HELP eddy_acme_certificate_expiry_timestamp_seconds Expiry of an ACME certificate, in seconds since 1970; 0 without a certificate.\n\
+         # TYPE eddy_acme_certificate_expiry_timestamp_seconds gauge\n",
+    );
+    // Certificate names are host names, so they need no escaping. Writing to a string never fails.
+    for (name, view) in certificates {
+        let expires = view.expires_at.unwrap_or(0);
+        let _ = writeln!(
+            out,
+            "eddy_acme_certificate_expiry_timestamp_seconds{{certificate=\"{name}\"}} {expires}"
+        );
+    }
+    out.push_str(
+        "# HELP eddy_acme_orders_total Finished certificate orders, by result.\n\
+         # TYPE eddy_acme_orders_total counter\n",
+    );
+    for (name, view) in certificates {
+        for (result, count) in [("issued", view.issued), ("failed", view.failed)] {
+            let _ =
+                writeln!(out, "eddy_acme_orders_total{{certificate=\"{name}\",result=\"{result}\"}} {count}");
+        }
     }
 }
 

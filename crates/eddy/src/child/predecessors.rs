@@ -4,8 +4,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use anyhow::{Context, bail, ensure};
 
 use crate::control::{
     Channel, GatewayPeer, Received, SUCCESSION_PROTOCOL, ServedAddress, ServingState, SocketKey, SocketPlace,
@@ -41,10 +40,10 @@ enum SuccessionReason {
     SameAddresses,
 }
 
-/// Sockets that an orphaned process has lent.
+/// Sockets of one address, lent by an orphaned process or by the parent.
 #[derive(Debug)]
-pub(super) struct Inherited {
-    /// Bound address.
+pub(super) struct BoundSockets {
+    /// Bound address, including the port chosen by the kernel.
     pub(super) bound: SocketPlace,
     /// One or more sockets.
     pub(super) sockets: Vec<OwnedFd>,
@@ -64,13 +63,13 @@ impl Predecessors {
     }
 
     /// Requests the sockets for `key` from an orphaned process, if one has them.
-    pub(super) fn take(&mut self, key: &SocketKey) -> Option<anyhow::Result<Inherited>> {
+    pub(super) fn take(&mut self, key: &SocketKey) -> Option<anyhow::Result<BoundSockets>> {
         self.orphans.iter().find_map(|orphan| orphan.lend(key))
     }
 
     /// As [`Self::take`], for an address in use: waits for a gateway process that may not have noticed yet that its
     /// parent is gone.
-    pub(super) fn wait_and_take(&mut self, key: &SocketKey) -> Option<anyhow::Result<Inherited>> {
+    pub(super) fn wait_and_take(&mut self, key: &SocketKey) -> Option<anyhow::Result<BoundSockets>> {
         let deadline = Instant::now() + NOTICE_TIME_MAX;
         while self.has_silent && Instant::now() < deadline {
             std::thread::park_timeout(LOOK_PAUSE);
@@ -136,7 +135,7 @@ impl Predecessors {
 }
 
 impl Orphan {
-    fn lend(&self, key: &SocketKey) -> Option<anyhow::Result<Inherited>> {
+    fn lend(&self, key: &SocketKey) -> Option<anyhow::Result<BoundSockets>> {
         let address = self.state.addresses.iter().find(|address| address.is_at(key, self.reason))?;
         let ask = || {
             self.peer.channel.send(&ToPredecessor::Lend { key: address.key.clone() }, &[])?;
@@ -158,7 +157,7 @@ impl Orphan {
         });
         match lent {
             Ok(sockets) if sockets.is_empty() => None,
-            other => Some(other.map(|sockets| Inherited { bound: address.bound.clone(), sockets })),
+            other => Some(other.map(|sockets| BoundSockets { bound: address.bound.clone(), sockets })),
         }
     }
 }
@@ -205,14 +204,8 @@ fn hear(channel: &Channel, deadline: Instant) -> anyhow::Result<(ToSuccessor, Ve
             Received::Message(message, descriptors) => return Ok((message, descriptors)),
             Received::Unknown(_) => bail!("it sent an unknown message"),
             Received::Closed => bail!("it closed the connection"),
-            Received::Nothing => {}
+            Received::Nothing => ensure!(channel.wait(deadline), "it does not respond"),
         }
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            bail!("it does not respond");
-        }
-        // An interrupted wait only makes the next check early.
-        let _ = poll(&mut [PollFd::new(channel, PollFlags::IN)], Some(&Timespec::try_from(left)?));
     }
 }
 

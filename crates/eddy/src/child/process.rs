@@ -17,7 +17,7 @@ use eddy_spec::Leniency;
 use eddy_spec::problem::{Problem, render};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::command::{EngineCommand, GatewayHandles, StartError};
+use super::command::{ActivationError, EngineCommand, GatewayHandles};
 use super::engine::{ConfigEngine, stay_for_ever};
 use super::load::log_problems;
 use super::log_choice::LogChoice;
@@ -78,7 +78,7 @@ pub(crate) fn run(options: ChildOptions) -> u8 {
 /// Event reported by another thread.
 enum GatewayEvent {
     Serving(GatewayHandles),
-    NotServing(StartError),
+    NotServing(ActivationError),
     Drained,
     EngineGone,
 }
@@ -333,18 +333,18 @@ impl GatewayMain {
 
     /// Reports why this process does not serve: to the user who started eddy, or to the log when eddy was running
     /// before.
-    fn report(&self, error: &StartError) {
+    fn report(&self, error: &ActivationError) {
         let is_for_people = self.reason == StartReason::First && !self.is_log_json;
         match error {
-            StartError::Config(rejected) if is_for_people => {
+            ActivationError::Config(rejected) if is_for_people => {
                 let colour = terminal::colour_of(&io::stderr());
                 terminal::print_error(&render(&rejected.problems, &rejected.sources, colour));
             }
-            StartError::Config(rejected) => {
+            ActivationError::Config(rejected) => {
                 log_problems(&rejected.problems);
                 tracing::error!(problems = Problem::total(&rejected.problems), "configuration rejected");
             }
-            StartError::Other(error) => tracing::error!("{error:#}"),
+            ActivationError::Other(error) => tracing::error!("{error:#}"),
         }
     }
 
@@ -462,22 +462,14 @@ fn await_welcome() -> anyhow::Result<(Channel, StartMessage)> {
                 let page = Some(SharedPage::from_fd(page)?);
                 return Ok((channel, StartMessage { generation, reason, page, last_good, quarantined }));
             }
-            Received::Nothing => wait_for(&channel, deadline)?,
+            Received::Nothing => {
+                ensure!(channel.wait(deadline), "the parent process does not respond")
+            }
             Received::Message(..) | Received::Unknown(_) => {
                 bail!("the first message of the parent process is not a welcome")
             }
             Received::Closed => bail!("the parent process is gone"),
         }
-    }
-}
-
-fn wait_for(channel: &Channel, deadline: Instant) -> anyhow::Result<()> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    ensure!(!left.is_zero(), "the parent process does not respond");
-    let timeout = Timespec::try_from(left)?;
-    match poll(&mut [PollFd::new(channel, PollFlags::IN)], Some(&timeout)) {
-        Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
-        Err(error) => Err(io::Error::from(error).into()),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 
-use super::predecessors::{Inherited, Predecessors};
+use super::predecessors::{BoundSockets, Predecessors};
 use crate::control::{Channel, DESCRIPTORS_PER_MESSAGE, SocketKey, SocketPlace, ToParent};
 use crate::sockets::{SocketBindError, SocketStore, explain_in_use};
 
@@ -27,15 +27,6 @@ pub(super) trait SocketSource: Send {
 
     /// Reports that this process serves.
     fn handle_serving(&mut self) {}
-}
-
-/// Sockets of one address.
-#[derive(Debug)]
-pub(super) struct BoundSockets {
-    /// Bound address, including the port chosen by the kernel.
-    pub(super) bound: SocketPlace,
-    /// One or more sockets.
-    pub(super) sockets: Vec<OwnedFd>,
 }
 
 /// Why there are no sockets for an address.
@@ -86,12 +77,6 @@ pub(super) struct FromParent {
     predecessors: Option<Predecessors>,
 }
 
-/// Complete reply of the parent.
-enum SocketReply {
-    Sockets(BoundSockets),
-    Refused { problem: String, is_in_use: bool },
-}
-
 impl FromParent {
     /// Creates a source that asks `parent`; the main thread sends the replies to `answers`. Sockets of `predecessors`
     /// are passed to the parent.
@@ -104,8 +89,8 @@ impl FromParent {
     }
 
     /// Passes sockets from an orphaned process to the parent.
-    fn give_to_parent(&self, key: &SocketKey, inherited: Inherited) -> anyhow::Result<()> {
-        let Inherited { bound, sockets } = inherited;
+    fn give_to_parent(&self, key: &SocketKey, inherited: BoundSockets) -> anyhow::Result<()> {
+        let BoundSockets { bound, sockets } = inherited;
         let descriptors: Vec<BorrowedFd<'_>> = sockets.iter().map(AsFd::as_fd).collect();
         for batch in descriptors.chunks(DESCRIPTORS_PER_MESSAGE) {
             let message = ToParent::Inherited { key: key.clone(), bound: bound.clone() };
@@ -117,7 +102,8 @@ impl FromParent {
         Ok(())
     }
 
-    fn ask(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<SocketReply> {
+    /// Requests sockets; the inner error is the parent's refusal.
+    fn ask(&mut self, key: &SocketKey, count: usize) -> anyhow::Result<Result<BoundSockets, NotBound>> {
         self.requests += 1;
         let question = ToParent::Listen { request: self.requests, key: key.clone(), sockets: count };
         self.parent
@@ -134,11 +120,14 @@ impl FromParent {
                 Lent::Sockets { request, bound, sockets, is_last } if request == self.requests => {
                     all.extend(sockets);
                     if is_last {
-                        return Ok(SocketReply::Sockets(BoundSockets { bound, sockets: all }));
+                        return Ok(Ok(BoundSockets { bound, sockets: all }));
                     }
                 }
-                Lent::Refused { request, problem, is_in_use } if request == self.requests => {
-                    return Ok(SocketReply::Refused { problem, is_in_use });
+                Lent::Refused { request, is_in_use: true, .. } if request == self.requests => {
+                    return Ok(Err(NotBound::InUse(key.place.clone())));
+                }
+                Lent::Refused { request, problem, .. } if request == self.requests => {
+                    return Ok(Err(NotBound::Other(anyhow!(problem))));
                 }
                 // A late reply to a request that timed out.
                 Lent::Sockets { .. } | Lent::Refused { .. } => {}
@@ -152,19 +141,15 @@ impl SocketSource for FromParent {
         if let Some(inherited) = self.predecessors.as_mut().and_then(|predecessors| predecessors.take(key)) {
             self.give_to_parent(key, inherited?)?;
         }
-        let mut answer = self.ask(key, count)?;
-        if let SocketReply::Refused { .. } = answer
+        let answer = self.ask(key, count)?;
+        if answer.is_err()
             && let Some(inherited) =
                 self.predecessors.as_mut().and_then(|predecessors| predecessors.wait_and_take(key))
         {
             self.give_to_parent(key, inherited?)?;
-            answer = self.ask(key, count)?;
+            return self.ask(key, count)?;
         }
-        match answer {
-            SocketReply::Sockets(bound) => Ok(bound),
-            SocketReply::Refused { is_in_use: true, .. } => Err(NotBound::InUse(key.place.clone())),
-            SocketReply::Refused { problem, is_in_use: false } => Err(NotBound::Other(anyhow!(problem))),
-        }
+        answer
     }
 
     fn prepare(&mut self, keys: &[SocketKey]) {

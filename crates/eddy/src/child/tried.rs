@@ -15,14 +15,16 @@ pub(super) struct Tried {
 }
 
 impl Tried {
+    /// Records a valid configuration and starts watching its companion files.
+    pub(super) fn of_valid(loaded: &Loaded, source: &FileSource) -> Self {
+        let companions = source.accompany(loaded.companions());
+        Self { version: version_of(&loaded.sources), problems: 0, companions }
+    }
+
     /// Records a load and starts watching the companion files of a valid configuration.
     pub(super) fn of(read: &Result<Loaded, Rejected>, source: &FileSource) -> Self {
         match read {
-            Ok(loaded) => Self {
-                version: version_of(&loaded.sources),
-                problems: 0,
-                companions: source.accompany(loaded.companions()),
-            },
+            Ok(loaded) => Self::of_valid(loaded, source),
             Err(rejected) => Self {
                 version: version_of(&rejected.sources),
                 problems: rejected.problems.len(),

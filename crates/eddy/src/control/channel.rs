@@ -5,7 +5,9 @@ use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::time::Instant;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::MemfdFlags;
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
@@ -135,6 +137,15 @@ impl Channel {
             Ok(message) => Received::Message(message, descriptors),
             Err(_) => Received::Unknown(String::from_utf8_lossy(text).into_owned()),
         })
+    }
+
+    /// Waits until there is something to receive, or for less time; returns false once the deadline is reached.
+    pub(crate) fn wait(&self, deadline: Instant) -> bool {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Some(timeout) = Timespec::try_from(left).ok().filter(|_| !left.is_zero()) else { return false };
+        // A failed wait only makes the next check early.
+        let _ = poll(&mut [PollFd::new(self, PollFlags::IN)], Some(&timeout));
+        true
     }
 }
 

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 
 use eddy_config::GatewayConfig;
 use eddy_spec::problem::{Problem, SourceText};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::{Deserialize, Serialize};
 
 use super::problem::FilterProblem;
@@ -84,8 +83,8 @@ impl FilterProbe {
         let status = self.process.wait()?;
         if !is_done {
             let (message, hint) = self.verdict(status);
-            let filter = self.making.clone().unwrap_or_default();
-            self.problems.push(FilterProblem { filter, message, hint, script: None, text: None });
+            let filter = self.making.as_deref().unwrap_or_default();
+            self.problems.push(FilterProblem::new(filter, message, hint.as_deref()));
         }
         Ok(self.problems)
     }
@@ -106,7 +105,7 @@ impl FilterProbe {
                 }
                 Ok(Received::Message(FromProbe::Wrong(problem), _)) => self.problems.push(problem),
                 Ok(Received::Message(FromProbe::Done, _)) => return true,
-                Ok(Received::Nothing) if !self.wait() => return false,
+                Ok(Received::Nothing) if !self.channel.wait(self.deadline) => return false,
                 Ok(Received::Nothing | Received::Unknown(_)) => {}
                 Ok(Received::Closed) | Err(_) => return false,
             }
@@ -118,15 +117,6 @@ impl FilterProbe {
         if let Some(since) = self.compiling.take() {
             self.deadline -= COMPILING_TIME_MAX.saturating_sub(since.elapsed());
         }
-    }
-
-    /// Waits for a message; returns whether there is time left.
-    fn wait(&self) -> bool {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        let Ok(timeout) = Timespec::try_from(left) else { return false };
-        // An interrupted wait is handled like any other.
-        let _ = poll(&mut [PollFd::new(&self.channel, PollFlags::IN)], Some(&timeout));
-        Instant::now() < self.deadline
     }
 
     fn verdict(&mut self, status: ExitStatus) -> (String, Option<String>) {
