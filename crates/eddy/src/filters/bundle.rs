@@ -14,29 +14,18 @@ use crate::bundle::{Bundle, BundleFailure, BundleManifest, Cache, GoBuildTarget,
 /// Returns the folders of all Go packages of a configuration. They share a library, because a process has room for one
 /// Go runtime.
 fn packages(config: &GatewayConfig) -> BTreeSet<&Path> {
-    let packages = config.filters.values().filter_map(|filter| match &filter.kind {
-        FilterKind::Go { source: GoSource::Package(path), .. } => Some(Path::new(path)),
-        FilterKind::Go { .. }
-        | FilterKind::Builtin(_)
-        | FilterKind::Native { .. }
-        | FilterKind::Lua(_)
-        | FilterKind::Wasm(_) => None,
-    });
-    packages.collect()
+    config.filters.values().filter_map(|filter| package_of(filter)).collect()
+}
+
+/// Returns the folder of a filter that is a Go package.
+fn package_of(filter: &FilterConfig) -> Option<&Path> {
+    if let FilterKind::Go { source: GoSource::Package(path), .. } = &filter.kind { Some(path) } else { None }
 }
 
 /// Returns the folders of the filters that are Go packages.
 pub(crate) fn folders_of(config: &GatewayConfig) -> BTreeMap<Shared<str>, PathBuf> {
-    let folder = |filter: &Shared<FilterConfig>| match &filter.kind {
-        FilterKind::Go { source: GoSource::Package(path), .. } => {
-            Some((Shared::clone(&filter.name), path.canonicalize().ok()?))
-        }
-        FilterKind::Go { .. }
-        | FilterKind::Builtin(_)
-        | FilterKind::Native { .. }
-        | FilterKind::Lua(_)
-        | FilterKind::Wasm(_) => None,
-    };
+    let folder =
+        |filter: &Shared<FilterConfig>| Some((Shared::clone(&filter.name), package_of(filter)?.canonicalize().ok()?));
     config.filters.values().filter_map(folder).collect()
 }
 
@@ -83,8 +72,7 @@ pub(crate) fn problems_of(
     config: &GatewayConfig,
     sources: &mut Vec<SourceText>,
 ) -> Vec<Problem> {
-    let is_package = |kind: &FilterKind| matches!(kind, FilterKind::Go { source: GoSource::Package(_), .. });
-    let filter = config.filters.values().find(|filter| is_package(&filter.kind));
+    let filter = config.filters.values().find(|filter| package_of(filter).is_some());
     let name = filter.map(|filter| &*filter.name).unwrap_or_default();
     match failure {
         BundleFailure::Code { problems, sources: files } => {
@@ -94,10 +82,7 @@ pub(crate) fn problems_of(
             problems.into_iter().chain([summary]).collect()
         }
         BundleFailure::Other { message, hint } => {
-            vec![
-                FilterProblem { filter: name.to_owned(), message, hint, script: None, text: None }
-                    .in_sources(sources),
-            ]
+            vec![FilterProblem::new(name, message, hint.as_deref()).in_sources(sources)]
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Problem of a filter, and its position in the configuration.
 
 use eddy_filter::LoadError;
-use eddy_spec::problem::{Problem, Severity, SourceText};
+use eddy_spec::problem::{Problem, SourceText};
 use serde::{Deserialize, Serialize};
 
 /// Filter that cannot be created.
@@ -68,40 +68,24 @@ impl FilterProblem {
         } else {
             format!("filter \"{}\": {}", self.filter, self.message)
         };
+        let at = |path: &str, (line, column): (u32, u32), marked: &str| Problem {
+            line,
+            column,
+            length: u32::try_from(marked.chars().count()).unwrap_or(1).max(1),
+            ..Problem::of_file(path, message.clone(), self.hint.clone())
+        };
         if let Some(ScriptLine { path, line }) = &self.script {
-            return Problem {
-                path: path.as_str().into(),
-                line: *line,
-                column: 1,
-                length: 1,
-                severity: Severity::Error,
-                message,
-                hint: self.hint.clone(),
-                count: 1,
-            };
+            return at(path, (*line, 1), "");
         }
         let place = sources.iter().find_map(|source| Some((source, place_of(&source.text, &self.filter)?)));
-        let place = place.map(|(source, place)| {
-            let text = self.text.as_deref();
-            let within = text.and_then(|text| Some((source, place_within(&source.text, place, text)?, text)));
-            within.unwrap_or((source, place, &self.filter))
-        });
-        match place {
-            Some((source, (line, column), marked)) => Problem {
-                path: source.path.clone(),
-                line,
-                column,
-                length: u32::try_from(marked.chars().count()).unwrap_or(1).max(1),
-                severity: Severity::Error,
-                message,
-                hint: self.hint.clone(),
-                count: 1,
-            },
-            None => {
-                let path = sources.first().map(|source| &*source.path).unwrap_or_default();
-                Problem::of_file(path, message, self.hint.clone())
-            }
-        }
+        let Some((source, place)) = place else {
+            let path = sources.first().map(|source| &*source.path).unwrap_or_default();
+            return Problem::of_file(path, message, self.hint.clone());
+        };
+        let text = self.text.as_deref();
+        let within = text.and_then(|text| Some((place_within(&source.text, place, text)?, text)));
+        let (place, marked) = within.unwrap_or((place, &self.filter));
+        at(&source.path, place, marked)
     }
 }
 
