@@ -14,6 +14,7 @@ use eddy_http::{Fields, FieldsEditor, RequestHead, ResponseHead};
 use super::host::{ScriptRequest, ScriptResume};
 use super::message::{SpecField, SpecMessage, named_of};
 use super::script::ScriptFilter;
+use super::upstream::{MockResponse, SpecInterrupt, SpecUpstream};
 
 /// Exchange that passes through a script.
 pub(super) struct ScriptExchange<'a> {
@@ -36,32 +37,6 @@ pub(super) struct ScriptExchange<'a> {
     endpoint: Vec<u8>,
     ends_connection: bool,
     failure: Option<String>,
-}
-
-/// Mock of endpoints and clusters.
-pub(super) trait MockUpstream {
-    /// Returns the response to a request; `cluster` is empty for the endpoint.
-    ///
-    /// # Errors
-    /// Why the exchange does not continue.
-    fn answer(&mut self, cluster: &str, request: &SpecMessage) -> Result<MockResponse, SpecInterrupt>;
-}
-
-/// Outcome of a request.
-pub(super) enum MockResponse {
-    Response(SpecMessage),
-    /// No response, with the word for the reason.
-    None(Vec<u8>),
-}
-
-/// Why an exchange ends early.
-pub(super) enum SpecInterrupt {
-    /// The spec continued before it replied: its test is over.
-    Said(Vec<SpecPart>),
-    /// The spec requests something impossible.
-    Wrong(String),
-    /// The spec cannot continue.
-    Broken(String),
 }
 
 /// Result of a message's passage through the script.
@@ -113,7 +88,7 @@ impl<'a> ScriptExchange<'a> {
     pub(super) fn run(
         mut self,
         request: &SpecMessage,
-        answers: &mut dyn MockUpstream,
+        answers: &mut SpecUpstream<'_>,
     ) -> Result<Vec<SpecPart>, SpecInterrupt> {
         let mut forwarded = None;
         let response = match self.pass(Direction::Request, request, answers)? {
@@ -146,7 +121,7 @@ impl<'a> ScriptExchange<'a> {
     fn respond(
         &mut self,
         response: &SpecMessage,
-        answers: &mut dyn MockUpstream,
+        answers: &mut SpecUpstream<'_>,
     ) -> Result<ScriptProgress, SpecInterrupt> {
         (self.response, self.response_bytes) = response.response_head().map_err(SpecInterrupt::Wrong)?;
         self.pass(Direction::Response, response, answers)
@@ -169,7 +144,7 @@ impl<'a> ScriptExchange<'a> {
         &mut self,
         direction: Direction,
         message: &SpecMessage,
-        answers: &mut dyn MockUpstream,
+        answers: &mut SpecUpstream<'_>,
     ) -> Result<ScriptProgress, SpecInterrupt> {
         let trailers = message.kept_trailers().map_err(SpecInterrupt::Wrong)?;
         let is_reply = direction == Direction::Response && self.is_local;
@@ -240,7 +215,7 @@ impl<'a> ScriptExchange<'a> {
         &mut self,
         direction: Direction,
         call: PhaseCall,
-        answers: &mut dyn MockUpstream,
+        answers: &mut SpecUpstream<'_>,
     ) -> Result<ScriptProgress, SpecInterrupt> {
         self.run.select(&self.chain, &call, &mut self.steps, &mut self.places);
         if self.steps.is_empty() {
@@ -280,7 +255,7 @@ impl<'a> ScriptExchange<'a> {
     }
 
     /// Answers the script's requests until the exchange continues.
-    fn wait(&mut self, answers: &mut dyn MockUpstream) -> Result<ScriptResume, SpecInterrupt> {
+    fn wait(&mut self, answers: &mut SpecUpstream<'_>) -> Result<ScriptResume, SpecInterrupt> {
         loop {
             let sent = self.take_sent(|_| true);
             let Some(ScriptRequest { cluster, token, is_awaited, request }) = sent else {
@@ -311,7 +286,7 @@ impl<'a> ScriptExchange<'a> {
     }
 
     /// Passes requests to the spec whose responses the script does not wait for.
-    fn tell_unawaited(&self, answers: &mut dyn MockUpstream) -> Result<(), SpecInterrupt> {
+    fn tell_unawaited(&self, answers: &mut SpecUpstream<'_>) -> Result<(), SpecInterrupt> {
         while let Some(sent) = self.take_sent(|sent| !sent.is_awaited) {
             answers.answer(&sent.cluster, &sent.request)?;
         }
@@ -424,7 +399,7 @@ impl<'a> ScriptExchange<'a> {
                 };
             }
             FilterEdit::ReplyField { name, value } => {
-                self.reply.fields.push(SpecField { name: name.to_vec(), value: value.to_vec() });
+                self.reply.fields.push(SpecField::new(name, value));
             }
             FilterEdit::Metadata { space, key, value } => {
                 self.metadata.set(space, key, value).map_err(|full| full.to_string())?;

@@ -89,8 +89,6 @@ impl HostApi for RehearsalHost {
         if !noted.clusters.iter().any(|known| known == request.cluster.as_bytes()) {
             return Err(HostError::Unknown);
         }
-        let named =
-            |&(name, value): &(&[u8], &[u8])| SpecField { name: name.to_vec(), value: value.to_vec() };
         let pieces = if request.body.is_empty() { Vec::new() } else { vec![request.body.to_vec()] };
         noted.sent.push(ScriptRequest {
             cluster: request.cluster.to_owned(),
@@ -100,7 +98,7 @@ impl HostApi for RehearsalHost {
                 method: request.method.to_vec(),
                 target: request.target.to_vec(),
                 authority: request.authority.to_vec(),
-                fields: request.fields.iter().map(named).collect(),
+                fields: request.fields.iter().map(|(name, value)| SpecField::new(name, value)).collect(),
                 pieces,
                 ..SpecMessage::default()
             },

@@ -25,13 +25,19 @@ pub(super) struct SpecField {
     pub(super) value: Vec<u8>,
 }
 
+impl SpecField {
+    pub(super) fn new(name: &[u8], value: &[u8]) -> Self {
+        Self { name: name.to_vec(), value: value.to_vec() }
+    }
+}
+
 impl SpecMessage {
     /// Applies one part of a message from a spec; returns whether the part belongs to a message at all.
     ///
     /// # Errors
     /// When a status is invalid.
     pub(super) fn take(&mut self, part: &SpecPart) -> Result<bool, String> {
-        let named = || SpecField { name: part.name.clone(), value: part.value.clone() };
+        let named = || SpecField::new(&part.name, &part.value);
         match part.what.as_str() {
             "method" => self.method.clone_from(&part.value),
             "path" => self.target.clone_from(&part.value),
@@ -77,7 +83,7 @@ impl SpecMessage {
         let line = [&method[..], b" ", &target, b" HTTP/1.1\r\n"].concat();
         let mut fields = self.framed_fields(Direction::Request);
         if !fields.iter().any(|field| FieldId::from_name(&field.name) == FieldId::Host) {
-            fields.insert(0, SpecField { name: b"Host".to_vec(), value: or(&self.authority, b"localhost") });
+            fields.insert(0, SpecField::new(b"Host", &or(&self.authority, b"localhost")));
         }
         let (mut head, bytes) = (RequestHead::new(), head_bytes(&line, &fields)?);
         head.parse(&bytes, &LIMITS).map_err(|fault| format!("the request is invalid: {fault}"))?;
@@ -112,13 +118,12 @@ impl SpecMessage {
     fn framed_fields(&self, direction: Direction) -> Vec<SpecField> {
         let mut fields: Vec<SpecField> =
             self.fields.iter().filter(|field| !is_framing(&field.name)).cloned().collect();
-        let named = |name: &[u8], value: &[u8]| SpecField { name: name.to_vec(), value: value.to_vec() };
         let has_length = direction == Direction::Response && !matches!(self.status, 204 | 304);
         let len = self.pieces.iter().map(Vec::len).sum::<usize>();
         if self.pieces.len() > 1 || !self.trailers.is_empty() {
-            fields.push(named(b"Transfer-Encoding", b"chunked"));
+            fields.push(SpecField::new(b"Transfer-Encoding", b"chunked"));
         } else if !self.pieces.is_empty() || has_length {
-            fields.push(named(b"Content-Length", len.to_string().as_bytes()));
+            fields.push(SpecField::new(b"Content-Length", len.to_string().as_bytes()));
         }
         fields
     }
@@ -126,9 +131,7 @@ impl SpecMessage {
 
 /// Copies the fields of a section.
 pub(super) fn named_of(fields: Fields<'_>) -> Vec<SpecField> {
-    let named =
-        |field: eddy_http::FieldRef<'_>| SpecField { name: field.name.to_vec(), value: field.value.to_vec() };
-    fields.iter().map(named).collect()
+    fields.iter().map(|field| SpecField::new(field.name, field.value)).collect()
 }
 
 fn head_bytes(line: &[u8], fields: &[SpecField]) -> Result<Vec<u8>, String> {

@@ -5,5 +5,6 @@ mod host;
 mod message;
 mod script;
 mod spec;
+mod upstream;
 
 pub(crate) use spec::{Rehearsal, SpecTestResult};

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use eddy_filter::LibraryKeepAlive;
 use eddy_guest::{Guest, LuaLimits, LuaSpec, SpecPart};
 
-use super::exchange::{MockResponse, MockUpstream, ScriptExchange, SpecInterrupt};
+use super::exchange::ScriptExchange;
 use super::message::SpecMessage;
 use super::script::ScriptFilter;
+use super::upstream::{SpecInterrupt, SpecUpstream};
 
 /// Spec that is being run.
 pub(crate) struct Rehearsal {
@@ -22,23 +23,12 @@ pub(crate) struct Rehearsal {
 /// Result of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SpecTestResult {
-    /// The test passed.
-    Passed {
-        /// Test name.
-        test: String,
-    },
-    /// The test failed.
-    Failed {
-        /// Test name.
-        test: String,
-        /// Reason, with file and line.
-        why: String,
-    },
-    /// The spec itself is broken; no further tests are run.
-    Broken {
-        /// Reason, with file and line.
-        why: String,
-    },
+    /// The test of this name passed.
+    Passed(String),
+    /// The test failed, with the reason and its file and line.
+    Failed { test: String, why: String },
+    /// The spec itself is broken, with the reason and its file and line; no further tests are run.
+    Broken(String),
 }
 
 impl Rehearsal {
@@ -57,7 +47,7 @@ impl Rehearsal {
 
     fn step(&mut self) -> Result<Vec<SpecPart>, SpecTestResult> {
         let answer = std::mem::take(&mut self.answer);
-        self.spec.step(&answer).map_err(|error| SpecTestResult::Broken { why: error.to_string() })
+        self.spec.step(&answer).map_err(|error| SpecTestResult::Broken(error.to_string()))
     }
 
     fn obey(&mut self, said: &[SpecPart]) -> Result<Vec<SpecPart>, SpecInterrupt> {
@@ -130,17 +120,18 @@ impl Iterator for Rehearsal {
 
     /// Runs the next test.
     fn next(&mut self) -> Option<SpecTestResult> {
-        let mut said = match self.step() {
-            Ok(said) => said,
-            Err(broken) => return self.end(broken),
-        };
+        let mut interrupting = None;
         loop {
+            let said = match interrupting.take().map_or_else(|| self.step(), Ok) {
+                Ok(said) => said,
+                Err(broken) => return self.end(broken),
+            };
             let first = said.first().cloned().unwrap_or_default();
             let (test, why) = (text_of(&first.name), text_of(&first.value));
             match first.what.as_str() {
-                "passed" => return Some(SpecTestResult::Passed { test }),
+                "passed" => return Some(SpecTestResult::Passed(test)),
                 "failed" => return Some(SpecTestResult::Failed { test, why }),
-                "broken" => return self.end(SpecTestResult::Broken { why }),
+                "broken" => return self.end(SpecTestResult::Broken(why)),
                 "filter" | "send" => {}
                 _ => return None,
             }
@@ -148,14 +139,10 @@ impl Iterator for Rehearsal {
                 Ok(answer) => answer,
                 Err(SpecInterrupt::Wrong(why)) => vec![SpecPart::new("error", why, "")],
                 Err(SpecInterrupt::Said(more)) => {
-                    said = more;
+                    interrupting = Some(more);
                     continue;
                 }
-                Err(SpecInterrupt::Broken(why)) => return self.end(SpecTestResult::Broken { why }),
-            };
-            said = match self.step() {
-                Ok(said) => said,
-                Err(broken) => return self.end(broken),
+                Err(SpecInterrupt::Broken(why)) => return self.end(SpecTestResult::Broken(why)),
             };
         }
     }
@@ -168,39 +155,6 @@ impl Rehearsal {
         self.spec = LuaSpec::load("ended", b"").ok()?;
         Some(broken)
     }
-}
-
-/// Endpoints and clusters mocked by the spec.
-struct SpecUpstream<'a> {
-    spec: &'a mut LuaSpec,
-}
-
-impl MockUpstream for SpecUpstream<'_> {
-    fn answer(&mut self, cluster: &str, request: &SpecMessage) -> Result<MockResponse, SpecInterrupt> {
-        let mut parts = vec![SpecPart::new("ask", cluster, "")];
-        parts.extend(request.parts());
-        loop {
-            let said = self.spec.step(&parts).map_err(|error| SpecInterrupt::Broken(error.to_string()))?;
-            match said.first().map(|part| part.what.as_str()) {
-                Some("reply") => return answer_of(&said).map_err(SpecInterrupt::Wrong),
-                Some("filter" | "send") => {
-                    parts = vec![SpecPart::new("error", "another request is already in progress", "")];
-                }
-                _ => return Err(SpecInterrupt::Said(said)),
-            }
-        }
-    }
-}
-
-fn answer_of(said: &[SpecPart]) -> Result<MockResponse, String> {
-    let mut response = SpecMessage::default();
-    for part in said {
-        if part.what == "none" {
-            return Ok(MockResponse::None(part.value.clone()));
-        }
-        response.take(part)?;
-    }
-    Ok(MockResponse::Response(response))
 }
 
 fn text_of(bytes: &[u8]) -> String {

@@ -35,8 +35,8 @@ pub(super) fn run(specs: &[PathBuf], only: &[OsString]) -> Result<(), CommandErr
     for path in specs {
         let mut told = |verdict: &SpecTestResult| {
             match verdict {
-                SpecTestResult::Passed { .. } => passed += 1,
-                SpecTestResult::Failed { .. } | SpecTestResult::Broken { .. } => failed += 1,
+                SpecTestResult::Passed(_) => passed += 1,
+                SpecTestResult::Failed { .. } | SpecTestResult::Broken(_) => failed += 1,
             }
             print(&text_of(path, verdict))
         };
@@ -46,7 +46,7 @@ pub(super) fn run(specs: &[PathBuf], only: &[OsString]) -> Result<(), CommandErr
                     told(&verdict)?;
                 }
             }
-            Err(why) => told(&SpecTestResult::Broken { why })?,
+            Err(why) => told(&SpecTestResult::Broken(why))?,
         }
     }
     let none = if passed + failed == 0 { "; there are no tests to run" } else { "" };
@@ -56,9 +56,9 @@ pub(super) fn run(specs: &[PathBuf], only: &[OsString]) -> Result<(), CommandErr
 
 fn text_of(path: &Path, verdict: &SpecTestResult) -> String {
     match verdict {
-        SpecTestResult::Passed { test } => format!("ok      {test}\n"),
+        SpecTestResult::Passed(test) => format!("ok      {test}\n"),
         SpecTestResult::Failed { test, why } => format!("FAILED  {test}\n        {}\n", indented(why)),
-        SpecTestResult::Broken { why } => {
+        SpecTestResult::Broken(why) => {
             let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
             format!("BROKEN  {name}\n        {}\n", indented(why))
         }
