@@ -78,13 +78,7 @@ fn add_files(call: &mut GrpcClientCall, gathered: &mut Gathered, kind: u32, name
         Ok(answer) => answer,
         Err(ended) => bail!("{name}: {ended}"),
     };
-    let mut items = Items::new(part_of(&answer, FILES, name)?, DEPTH_MAX);
-    while let Some((number, item)) = items.next()? {
-        if let (1, WireValue::Bytes(file)) = (number, item) {
-            gathered.add(file)?;
-        }
-    }
-    Ok(())
+    values(part_of(&answer, FILES, name)?, 1)?.into_iter().try_for_each(|file| gathered.add(file))
 }
 
 /// Encodes a `ServerReflectionRequest`.
@@ -97,15 +91,8 @@ fn question(kind: u32, name: &str) -> Vec<u8> {
 /// Returns the names in a `ListServiceResponse`.
 fn names_of(answer: &[u8]) -> Result<Vec<String>> {
     let mut names = Vec::new();
-    let mut items = Items::new(part_of(answer, NAMES, "the list of services")?, DEPTH_MAX);
-    while let Some((number, item)) = items.next()? {
-        let (1, WireValue::Bytes(service)) = (number, item) else { continue };
-        let mut fields = Items::new(service, DEPTH_MAX);
-        while let Some((number, item)) = fields.next()? {
-            if let (1, WireValue::Bytes(name)) = (number, item) {
-                names.push(String::from_utf8_lossy(name).into_owned());
-            }
-        }
+    for service in values(part_of(answer, NAMES, "the list of services")?, 1)? {
+        names.extend(values(service, 1)?.into_iter().map(|name| String::from_utf8_lossy(name).into_owned()));
     }
     Ok(names)
 }
@@ -119,17 +106,24 @@ fn part_of<'a>(answer: &'a [u8], wanted: u32, about: &str) -> Result<&'a [u8]> {
         if number == wanted {
             part = Some(bytes);
         } else if number == ERROR {
-            let mut error = Items::new(bytes, DEPTH_MAX);
-            let mut message = String::new();
-            while let Some((number, item)) = error.next()? {
-                if let (2, WireValue::Bytes(text)) = (number, item) {
-                    message = String::from_utf8_lossy(text).into_owned();
-                }
-            }
+            let message = String::from_utf8_lossy(values(bytes, 2)?.pop().unwrap_or_default());
             bail!("{about}: the server reports \"{message}\"");
         }
     }
     part.with_context(|| format!("{about}: missing in the response of the server"))
+}
+
+/// Returns the values of a field with texts, bytes or messages.
+fn values(message: &[u8], wanted: u32) -> Result<Vec<&[u8]>> {
+    let (mut items, mut values) = (Items::new(message, DEPTH_MAX), Vec::new());
+    while let Some((number, item)) = items.next()? {
+        if let WireValue::Bytes(value) = item
+            && number == wanted
+        {
+            values.push(value);
+        }
+    }
+    Ok(values)
 }
 
 /// Reflection services, the newer version first.

@@ -31,7 +31,7 @@ impl QueryParameterCollector<'_, '_, '_> {
             return;
         }
         self.open.push(id);
-        let message = self.schemas.schema().message(id);
+        let message = self.schemas.schema.message(id);
         for (index, field) in message.fields.iter().enumerate() {
             let is_body = declared.is_empty()
                 && matches!(self.route.body, HttpBodyBinding::Field(body) if usize::from(body) == index);

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// Referenced schemas, created on demand.
 #[derive(Debug)]
 pub(super) struct Schemas<'s> {
-    schema: &'s Schema,
+    pub(super) schema: &'s Schema,
     names: JsonFieldNaming,
     made: BTreeMap<String, Value>,
     operations: BTreeMap<String, u32>,
@@ -18,10 +18,6 @@ pub(super) struct Schemas<'s> {
 impl<'s> Schemas<'s> {
     pub(super) fn new(schema: &'s Schema, names: JsonFieldNaming) -> Self {
         Self { schema, names, made: BTreeMap::new(), operations: BTreeMap::new() }
-    }
-
-    pub(super) fn schema(&self) -> &'s Schema {
-        self.schema
     }
 
     pub(super) fn into_value(self) -> Value {
