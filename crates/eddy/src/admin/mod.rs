@@ -2,7 +2,6 @@
 
 mod connection;
 mod page;
-mod reserve;
 mod server;
 
 pub(crate) use page::{Page, Pages};

@@ -1,5 +1,6 @@
 //! Accepts a limited number of admin connections, even when the process runs out of descriptors.
 
+use std::fs::File;
 use std::net::TcpListener as StdListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
@@ -12,7 +13,6 @@ use tokio::task::LocalSet;
 
 use super::connection::serve;
 use super::page::Pages;
-use super::reserve::Reserve;
 
 /// Running admin listener; it stops accepting when dropped.
 #[derive(Debug)]
@@ -101,6 +101,34 @@ async fn accept_all(
 async fn serve_within(time_max: Duration, stream: TcpStream, pages: Arc<dyn Pages>) {
     // Errors of one client's connection do not matter to others.
     let _ = tokio::time::timeout(time_max, serve(stream, pages)).await;
+}
+
+/// Spare descriptor, held open to be released when the process runs out of them.
+#[derive(Debug)]
+struct Reserve {
+    spare: Option<File>,
+}
+
+impl Reserve {
+    /// Opens the spare descriptor.
+    ///
+    /// # Errors
+    /// When no descriptor is left, or `/dev/null` is missing.
+    fn new() -> io::Result<Self> {
+        Ok(Self { spare: Some(File::open("/dev/null")?) })
+    }
+
+    /// Closes the spare descriptor; false when it is closed already.
+    fn release(&mut self) -> bool {
+        self.spare.take().is_some()
+    }
+
+    /// Opens the spare descriptor again, if possible.
+    fn refill(&mut self) {
+        if self.spare.is_none() {
+            self.spare = File::open("/dev/null").ok();
+        }
+    }
 }
 
 /// Maximum concurrent connections; more wait in the backlog of the socket.
