@@ -14,7 +14,7 @@ use super::failure::BundleFailure;
 /// Folder owned by eddy; its contents can be rebuilt.
 #[derive(Clone, Debug)]
 pub(crate) struct Cache {
-    root: PathBuf,
+    pub(super) root: PathBuf,
 }
 
 impl Cache {
@@ -56,11 +56,6 @@ impl Cache {
             ));
         }
         Ok(path)
-    }
-
-    /// Returns the cache folder.
-    pub(crate) fn root(&self) -> &Path {
-        &self.root
     }
 }
 

@@ -9,6 +9,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clap::ValueEnum;
+
 use super::cache::Cache;
 use super::failure::BundleFailure;
 
@@ -21,12 +23,12 @@ pub(crate) struct Go {
 }
 
 /// Build target of Go packages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GoBuildTarget {
-    /// Library for eddy's own process.
+    /// A library, which runs in eddy's own process
     #[default]
     Library,
-    /// Wasm module.
+    /// A Wasm module, which runs in a sandbox
     Wasm,
 }
 
@@ -82,7 +84,7 @@ impl Go {
         if !is_set("HOME") {
             for (name, folder) in [("GOCACHE", "go-build"), ("GOMODCACHE", "go-modules"), ("GOPATH", "go")] {
                 if !is_set(name) {
-                    environment.push((name, cache.root().join(folder)));
+                    environment.push((name, cache.root.join(folder)));
                 }
             }
         }

@@ -1,16 +1,20 @@
 //! Log level and format chosen on the command line.
 
+use clap::Args;
 use eddy_config::{LogConfig, LogFormat};
 use tracing::level_filters::LevelFilter;
 
 use crate::log::LogSettings;
 
 /// Log settings of the command line; the configuration provides the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct LogChoice {
-    /// `--log-level`.
+    /// Log this level and above, regardless of the configuration: error, warn, info, debug or trace
+    #[arg(long = "log-level", value_name = "LEVEL")]
     pub(crate) level: Option<LevelFilter>,
-    /// `--json`.
+
+    /// Log one JSON object per line instead of text
+    #[arg(long = "json")]
     pub(crate) is_json: bool,
 }
 

@@ -14,7 +14,7 @@ use eddy_guest::ReclaimQueue;
 use eddy_io::SharedPage;
 use eddy_source::{FileSource, Watcher};
 use eddy_spec::Leniency;
-use eddy_spec::problem::{Problem, render};
+use eddy_spec::problem::Problem;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::command::{ActivationError, EngineCommand, GatewayHandles};
@@ -32,7 +32,7 @@ use crate::control::{
 use crate::log::Log;
 use crate::notify::Notifier;
 use crate::signals::{SignalAction, Signals};
-use crate::terminal;
+use crate::terminal::print_problems;
 use crate::tls::KeptTls;
 
 /// Options of a gateway process.
@@ -337,8 +337,7 @@ impl GatewayMain {
         let is_for_people = self.reason == StartReason::First && !self.is_log_json;
         match error {
             ActivationError::Config(rejected) if is_for_people => {
-                let colour = terminal::colour_of(&io::stderr());
-                terminal::print_error(&render(&rejected.problems, &rejected.sources, colour));
+                print_problems(&rejected.problems, &rejected.sources);
             }
             ActivationError::Config(rejected) => {
                 log_problems(&rejected.problems);

@@ -7,9 +7,10 @@ use std::time::Duration;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use eddy_route::OtherDialect;
 use eddy_spec::Leniency;
-use tracing::level_filters::LevelFilter;
 
 use super::duration::parse_duration;
+use crate::bundle::GoBuildTarget;
+use crate::child::LogChoice;
 use crate::descriptors::ServerAddress;
 use crate::explain::parse_dialect;
 
@@ -67,7 +68,7 @@ pub(super) struct RunArgs {
     pub(super) dialect: DialectArguments,
 
     #[command(flatten)]
-    pub(super) log: LogArguments,
+    pub(super) log: LogChoice,
 }
 
 #[derive(Debug, Args)]
@@ -91,17 +92,6 @@ impl DialectArguments {
     pub(super) fn leniency(self) -> Leniency {
         if self.lenient { Leniency::Lenient } else { Leniency::Strict }
     }
-}
-
-#[derive(Clone, Copy, Debug, Args)]
-pub(super) struct LogArguments {
-    /// Log this level and above, regardless of the configuration: error, warn, info, debug or trace
-    #[arg(long, value_name = "LEVEL")]
-    pub(super) log_level: Option<LevelFilter>,
-
-    /// Log one JSON object per line instead of text
-    #[arg(long)]
-    pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -319,8 +309,8 @@ pub(super) struct FilterBuild {
     pub(super) files: ConfigArguments,
 
     /// Build target
-    #[arg(long, value_name = "TARGET", value_enum, default_value_t = BuildTarget::Library)]
-    pub(super) target: BuildTarget,
+    #[arg(long, value_name = "TARGET", value_enum, default_value_t)]
+    pub(super) target: GoBuildTarget,
 
     /// Write a copy of the library to this file, for use as `library` on machines without Go; or of the Wasm module,
     /// for use as `module`
@@ -333,14 +323,6 @@ pub(super) struct FilterBuild {
     /// Write a JSON object to standard output instead of text
     #[arg(long)]
     pub(super) json: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum BuildTarget {
-    /// A library, which runs in eddy's own process
-    Library,
-    /// A Wasm module, which runs in a sandbox
-    Wasm,
 }
 
 #[derive(Debug, Args)]
@@ -374,7 +356,7 @@ pub(super) struct GatewayArgs {
     pub(super) dialect: DialectArguments,
 
     #[command(flatten)]
-    pub(super) log: LogArguments,
+    pub(super) log: LogChoice,
 }
 
 const AFTER_HELP: &str = "\

@@ -1,19 +1,17 @@
 //! `eddy check`: reports every problem of a configuration.
 
-use std::io::stderr;
-
 use eddy_config::GatewayConfig;
 use eddy_route::nginx::PlaceKind;
 use eddy_source::{FileSource, Loaded};
 use eddy_spec::ObjectStatus;
-use eddy_spec::problem::{Problem, SourceText, render, to_json};
+use eddy_spec::problem::{Problem, SourceText, to_json};
 
 use super::arguments::Check;
 use super::error::CommandError;
 use super::filter::say_linking;
 use crate::bundle::GoBuildTarget;
 use crate::filters;
-use crate::terminal::{colour_of, print, print_error};
+use crate::terminal::{counted, print, print_error, print_problems};
 use crate::tls::{ReadTls, advise};
 
 /// Reads and checks the configuration and prints the result.
@@ -31,7 +29,7 @@ pub(super) fn run(arguments: &Check) -> Result<(), CommandError> {
     if arguments.json {
         print(&format!("{}\n", to_json(&problems, &objects)))?;
     } else {
-        print_error(&render(&problems, &sources, colour_of(&stderr())));
+        print_problems(&problems, &sources);
     }
     let Some(config) = config else {
         if !arguments.json {
@@ -82,7 +80,3 @@ fn with_filters(loaded: Loaded) -> CheckResult {
 /// Problems, the texts that they refer to, the configuration if no problem is an error, and the status of Kubernetes
 /// objects.
 type CheckResult = (Vec<Problem>, Vec<SourceText>, Option<GatewayConfig>, Vec<ObjectStatus>);
-
-fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}

@@ -6,30 +6,27 @@ use std::path::Path;
 use anyhow::Context;
 use eddy_protobuf::{JsonFieldNaming, Schema};
 
-use super::arguments::{DescriptorsCommand, DescriptorsFetch, DescriptorsOpenapi};
+use super::arguments::{DescriptorsFetch, DescriptorsOpenapi};
 use super::error::CommandError;
 use crate::descriptors::{OpenApiOptions, fetch, open_api};
 use crate::terminal::{print, print_error};
 
-/// Runs one of the subcommands.
+/// Fetches the descriptors of a server.
 ///
 /// # Errors
-/// When a server cannot be queried, a file cannot be read or written, or descriptors are invalid.
-pub(super) fn run(command: &DescriptorsCommand) -> Result<(), CommandError> {
-    match command {
-        DescriptorsCommand::Fetch(arguments) => run_fetch(arguments),
-        DescriptorsCommand::Openapi(arguments) => run_openapi(arguments),
-    }
-}
-
-fn run_fetch(arguments: &DescriptorsFetch) -> Result<(), CommandError> {
+/// When the server cannot be queried, or the file cannot be written.
+pub(super) fn run_fetch(arguments: &DescriptorsFetch) -> Result<(), CommandError> {
     let set = fetch(&arguments.server, &arguments.services)?;
     replace(&arguments.output, &set)?;
     print_error(&format!("{} bytes of descriptors written to {}\n", set.len(), arguments.output.display()));
     Ok(())
 }
 
-fn run_openapi(arguments: &DescriptorsOpenapi) -> Result<(), CommandError> {
+/// Prints the HTTP API of descriptors.
+///
+/// # Errors
+/// When the file cannot be read, or the descriptors are invalid.
+pub(super) fn run_openapi(arguments: &DescriptorsOpenapi) -> Result<(), CommandError> {
     let path = arguments.descriptors.display();
     let descriptors = fs::read(&arguments.descriptors).with_context(|| format!("cannot read {path}"))?;
     let schema = Schema::from_descriptors(&descriptors).with_context(|| format!("{path} cannot be used"))?;

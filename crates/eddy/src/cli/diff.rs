@@ -12,7 +12,7 @@ use super::arguments::RoutesArgs;
 use super::error::CommandError;
 use super::load::{load, router_of};
 use crate::explain::action_text;
-use crate::terminal::print;
+use crate::terminal::{print, print_json};
 
 /// Request that reaches a rule.
 #[derive(Serialize)]
@@ -155,8 +155,7 @@ impl std::fmt::Display for RouteDecision {
 
 fn show(value: &impl Serialize, text: &str, arguments: &RoutesArgs) -> Result<(), CommandError> {
     if arguments.json {
-        let json = serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?;
-        print(&(json + "\n"))?;
+        print_json(value)?;
     } else {
         print(text)?;
     }

@@ -15,11 +15,5 @@ impl From<anyhow::Error> for CommandError {
     }
 }
 
-impl From<std::io::Error> for CommandError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Input(error.into())
-    }
-}
-
 /// Exit code for a fault of eddy itself.
 pub(super) const OUR_FAULT: u8 = 70;

@@ -4,7 +4,7 @@ use super::arguments::Explain;
 use super::error::CommandError;
 use super::load::{load, router_of};
 use crate::explain::{Question, explain};
-use crate::terminal::print;
+use crate::terminal::{print, print_json};
 
 /// Explains a request for each listener.
 ///
@@ -29,8 +29,7 @@ pub(super) fn run(arguments: &Explain) -> Result<(), CommandError> {
         Ok(())
     })?;
     if arguments.json {
-        let text = serde_json::to_string_pretty(&answers).map_err(anyhow::Error::from)?;
-        print(&(text + "\n"))?;
+        print_json(&answers)?;
     } else {
         print(&answers.text())?;
     }

@@ -1,6 +1,5 @@
 //! Configurations and routers for commands on routes.
 
-use std::io::stderr;
 use std::path::PathBuf;
 
 use anyhow::anyhow;
@@ -8,10 +7,9 @@ use eddy_config::{GatewayConfig, ListenerConfig};
 use eddy_route::Router;
 use eddy_source::FileSource;
 use eddy_spec::Leniency;
-use eddy_spec::problem::render;
 
 use super::error::CommandError;
-use crate::terminal::{colour_of, print_error};
+use crate::terminal::print_problems;
 
 /// Loads a valid configuration, or prints its errors.
 ///
@@ -21,7 +19,7 @@ pub(super) fn load(paths: &[PathBuf], leniency: Leniency) -> Result<GatewayConfi
     match FileSource::new(paths.to_vec()).with_leniency(leniency).load() {
         Ok(loaded) => Ok(loaded.checked.config),
         Err(rejected) => {
-            print_error(&render(&rejected.problems, &rejected.sources, colour_of(&stderr())));
+            print_problems(&rejected.problems, &rejected.sources);
             Err(CommandError::Shown)
         }
     }

@@ -14,7 +14,7 @@ use super::diff;
 use super::error::CommandError;
 use super::load::{load, router_of};
 use crate::explain::named;
-use crate::terminal::print;
+use crate::terminal::{print, print_json};
 
 #[derive(Serialize)]
 struct RoutesReport {
@@ -82,8 +82,7 @@ pub(super) fn run(arguments: &RoutesArgs) -> Result<(), CommandError> {
         listeners.push(shown);
     }
     if arguments.json {
-        let text = serde_json::to_string_pretty(&RoutesReport { listeners }).map_err(anyhow::Error::from)?;
-        print(&(text + "\n"))?;
+        print_json(&RoutesReport { listeners })?;
     } else {
         print(&text_of(&listeners))?;
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use eddy_source::FileSource;
 
-use super::arguments::{DialectArguments, GatewayArgs, LogArguments, RunArgs};
+use super::arguments::{DialectArguments, GatewayArgs, RunArgs};
 use super::error::OUR_FAULT;
 use super::filter::say_linking;
 use crate::bundle::GoBuildTarget;
@@ -28,7 +28,7 @@ pub(super) fn run(arguments: RunArgs) -> u8 {
             Supervision::Alone(notifier),
         );
     }
-    let choice = arguments.log.choice();
+    let choice = arguments.log;
     build_ahead(&arguments.files.configs, arguments.dialect, choice);
     let Some((signals, log)) = prepare("parent", choice) else { return OUR_FAULT };
     let mut for_gateway: Vec<OsString> = Vec::new();
@@ -76,9 +76,13 @@ pub(super) fn gateway(arguments: GatewayArgs) -> u8 {
     serve(arguments.configs, arguments.dialect, arguments.log, Supervision::Parent)
 }
 
-fn serve(paths: Vec<PathBuf>, dialect: DialectArguments, log: LogArguments, upbringing: Supervision) -> u8 {
+fn serve(
+    paths: Vec<PathBuf>,
+    dialect: DialectArguments,
+    log_choice: LogChoice,
+    upbringing: Supervision,
+) -> u8 {
     let leniency = dialect.leniency();
-    let log_choice = log.choice();
     let Some((signals, log)) = prepare("gateway", log_choice) else { return OUR_FAULT };
     child::run(ChildOptions { paths, leniency, log, log_choice, signals, upbringing })
 }
@@ -110,10 +114,4 @@ fn log_panics(log: Log) {
         tracing::error!(thread, place, "internal error: {message}");
         log.flush();
     }));
-}
-
-impl LogArguments {
-    fn choice(self) -> LogChoice {
-        LogChoice { level: self.log_level, is_json: self.json }
-    }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use super::arguments::{Arguments, CliCommand};
+use super::arguments::{Arguments, CliCommand, Descriptors, DescriptorsCommand, FilterArgs, FilterCommand};
 use super::error::{CommandError, OUR_FAULT};
 use super::{check, convert, descriptors, explain, filter, routes, run};
 use crate::filters;
@@ -21,8 +21,15 @@ pub(crate) fn main() -> ExitCode {
         CliCommand::ProbeFilters => filters::run_probe(),
         CliCommand::Check(arguments) => code_of(check::run(&arguments)),
         CliCommand::Convert(arguments) => code_of(convert::run(&arguments)),
-        CliCommand::Descriptors(arguments) => code_of(descriptors::run(&arguments.command)),
-        CliCommand::Filter(arguments) => code_of(filter::run(&arguments.command)),
+        CliCommand::Descriptors(Descriptors { command }) => code_of(match command {
+            DescriptorsCommand::Fetch(arguments) => descriptors::run_fetch(&arguments),
+            DescriptorsCommand::Openapi(arguments) => descriptors::run_openapi(&arguments),
+        }),
+        CliCommand::Filter(FilterArgs { command }) => code_of(match command {
+            FilterCommand::New(arguments) => filter::run_new(&arguments),
+            FilterCommand::Build(arguments) => filter::run_build(&arguments),
+            FilterCommand::Test(arguments) => filter::run_test(&arguments),
+        }),
         CliCommand::Explain(arguments) => code_of(explain::run(&arguments)),
         CliCommand::Routes(arguments) => code_of(routes::run(&arguments)),
     }));

@@ -24,8 +24,9 @@ fn package_of(filter: &FilterConfig) -> Option<&Path> {
 
 /// Returns the folders of the filters that are Go packages.
 pub(crate) fn folders_of(config: &GatewayConfig) -> BTreeMap<Shared<str>, PathBuf> {
-    let folder =
-        |filter: &Shared<FilterConfig>| Some((Shared::clone(&filter.name), package_of(filter)?.canonicalize().ok()?));
+    let folder = |filter: &Shared<FilterConfig>| {
+        Some((Shared::clone(&filter.name), package_of(filter)?.canonicalize().ok()?))
+    };
     config.filters.values().filter_map(folder).collect()
 }
 

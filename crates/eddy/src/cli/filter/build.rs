@@ -1,20 +1,19 @@
 //! `eddy filter build`: builds the library with the Go filters of a configuration.
 
-use std::io::stderr;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::anyhow;
 use eddy_source::FileSource;
-use eddy_spec::problem::{Problem, SourceText, render, to_json};
+use eddy_spec::problem::{Problem, SourceText, to_json};
 use serde::Serialize;
 
 use super::output::{say_linking, show};
-use crate::bundle::{Bundle, GoBuildTarget};
-use crate::cli::arguments::{BuildTarget, FilterBuild};
+use crate::bundle::Bundle;
+use crate::cli::arguments::FilterBuild;
 use crate::cli::error::CommandError;
 use crate::filters::{link_packages, problems_of};
-use crate::terminal::{colour_of, print, print_error};
+use crate::terminal::{counted, print, print_json, print_problems};
 
 /// JSON report of a build, for scripts.
 #[derive(Serialize)]
@@ -34,7 +33,7 @@ struct FilterBuildReport<'a> {
 ///
 /// # Errors
 /// When the configuration is invalid, or its filters do not build.
-pub(super) fn run(arguments: &FilterBuild) -> Result<(), CommandError> {
+pub(in crate::cli) fn run(arguments: &FilterBuild) -> Result<(), CommandError> {
     let begun = Instant::now();
     let loaded = match FileSource::new(arguments.files.configs.clone()).load() {
         Ok(loaded) => loaded,
@@ -46,11 +45,8 @@ pub(super) fn run(arguments: &FilterBuild) -> Result<(), CommandError> {
             say_linking()
         }
     };
-    let target = match arguments.target {
-        BuildTarget::Library => GoBuildTarget::Library,
-        BuildTarget::Wasm => GoBuildTarget::Wasm,
-    };
-    let bundle = match link_packages(&mut config, arguments.cache.cache_dir.as_deref(), target, &notice) {
+    let (cache, target) = (arguments.cache.cache_dir.as_deref(), arguments.target);
+    let bundle = match link_packages(&mut config, cache, target, &notice) {
         Ok(Some(bundle)) => bundle,
         Ok(None) => {
             let message = "no filter of the configuration is a Go package, as in `go: {filter: hello, package: ./hello}`";
@@ -78,8 +74,7 @@ pub(super) fn run(arguments: &FilterBuild) -> Result<(), CommandError> {
             kits: &record.kits,
             problems: [],
         };
-        let text = serde_json::to_string_pretty(&document).map_err(anyhow::Error::from)?;
-        print(&(text + "\n"))?;
+        print_json(&document)?;
     } else {
         print(&text_of(&bundle, library, time_ms))?;
     }
@@ -89,11 +84,7 @@ pub(super) fn run(arguments: &FilterBuild) -> Result<(), CommandError> {
 /// Returns the report as text: the path alone on the first line, details on the second.
 fn text_of(bundle: &Bundle, library: &Path, time_ms: u64) -> String {
     let record = &bundle.record;
-    let what = if record.packages.len() == 1 {
-        "1 package".to_owned()
-    } else {
-        format!("{} packages", record.packages.len())
-    };
+    let what = counted(record.packages.len(), "package");
     let how = if bundle.is_fresh { "built" } else { "unchanged" };
     let (mebibyte_tenths, seconds_tenths) = (record.library_bytes * 10 / (1 << 20), time_ms / 100);
     format!(
@@ -113,7 +104,7 @@ fn show_problems(arguments: &FilterBuild, problems: &[Problem], sources: &[Sourc
             return error.into();
         }
     } else {
-        print_error(&render(problems, sources, colour_of(&stderr())));
+        print_problems(problems, sources);
     }
     CommandError::Shown
 }

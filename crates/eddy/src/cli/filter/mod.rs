@@ -1,7 +1,6 @@
 //! `eddy filter`: projects for the user's own filters, from an empty folder to a library.
 
 mod build;
-mod command;
 mod name;
 mod new;
 mod output;
@@ -9,5 +8,7 @@ mod specs;
 mod template;
 mod test;
 
-pub(super) use command::run;
+pub(super) use build::run as run_build;
+pub(super) use new::run as run_new;
 pub(super) use output::say_linking;
+pub(super) use test::run as run_test;

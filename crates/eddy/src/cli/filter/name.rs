@@ -24,7 +24,7 @@ impl FilterName {
         if text.len() > NAME_CHARS_MAX {
             bail!("\"{text}\" is not a valid filter name: it has more than {NAME_CHARS_MAX} characters");
         }
-        if TAKEN.contains(&text) {
+        if is_taken(text) {
             bail!("\"{text}\" is not a valid filter name: it is reserved; try \"my-{text}\"");
         }
         Ok(Self(text.to_owned()))
@@ -39,7 +39,7 @@ impl FilterName {
     pub(super) fn package(&self) -> String {
         let joined = self.0.replace('-', "");
         // A name may become a keyword only when its hyphens are removed.
-        if TAKEN.contains(&&*joined) { format!("{joined}filter") } else { joined }
+        if is_taken(&joined) { format!("{joined}filter") } else { joined }
     }
 
     /// Returns the name with underscores, as a Rust library name.
@@ -48,94 +48,18 @@ impl FilterName {
     }
 }
 
+fn is_taken(name: &str) -> bool {
+    TAKEN.split(' ').any(|taken| taken == name)
+}
+
 const NAME_CHARS_MAX: usize = 50;
 /// Keywords of Go, Rust and YAML, packages that the Go template imports, and folders and crates with a special meaning.
-const TAKEN: [&str; 84] = [
-    "abstract",
-    "alloc",
-    "as",
-    "async",
-    "await",
-    "become",
-    "bool",
-    "box",
-    "break",
-    "case",
-    "chan",
-    "const",
-    "continue",
-    "core",
-    "crate",
-    "default",
-    "defer",
-    "do",
-    "dyn",
-    "eddy",
-    "eddy-sdk",
-    "eddytest",
-    "else",
-    "enum",
-    "extern",
-    "fallthrough",
-    "false",
-    "final",
-    "fn",
-    "for",
-    "func",
-    "gen",
-    "go",
-    "goto",
-    "if",
-    "impl",
-    "import",
-    "in",
-    "interface",
-    "internal",
-    "let",
-    "loop",
-    "macro",
-    "main",
-    "map",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "no",
-    "null",
-    "off",
-    "on",
-    "override",
-    "package",
-    "priv",
-    "pub",
-    "range",
-    "ref",
-    "return",
-    "select",
-    "self",
-    "serde",
-    "static",
-    "std",
-    "struct",
-    "super",
-    "switch",
-    "test",
-    "testdata",
-    "testing",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "typeof",
-    "union",
-    "unsafe",
-    "unsized",
-    "use",
-    "var",
-    "vendor",
-    "virtual",
-    "yes",
-];
+const TAKEN: &str = "\
+    abstract alloc as async await become bool box break case chan const continue core crate default \
+    defer do dyn eddy eddy-sdk eddytest else enum extern fallthrough false final fn for func gen go goto \
+    if impl import in interface internal let loop macro main map match mod move mut no null off on \
+    override package priv pub range ref return select self serde static std struct super switch test \
+    testdata testing trait true try type typeof union unsafe unsized use var vendor virtual yes";
 
 #[cfg(test)]
 mod tests {

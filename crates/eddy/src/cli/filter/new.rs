@@ -18,22 +18,18 @@ use crate::terminal::print;
 ///
 /// # Errors
 /// When the name is invalid or the folder cannot be used.
-pub(super) fn run(arguments: &FilterNew) -> Result<(), CommandError> {
+pub(in crate::cli) fn run(arguments: &FilterNew) -> Result<(), CommandError> {
     let name = FilterName::parse(&arguments.name)?;
     let folder = arguments.dir.clone().unwrap_or_else(|| PathBuf::from(name.text()));
-    let kit = match arguments.lang {
-        Language::Go => Some("go"),
-        Language::Rust => Some("rust"),
-        // Scripts need no SDK.
-        Language::Lua => None,
+    let unpack = || {
+        let cache = Cache::find(arguments.cache.cache_dir.as_deref());
+        cache.and_then(|cache| Kits::unpack(&cache)).map_err(|failure| show(&failure))
     };
-    let kit = match kit {
-        Some(kit) => {
-            let cache = Cache::find(arguments.cache.cache_dir.as_deref());
-            let kits = cache.and_then(|cache| Kits::unpack(&cache)).map_err(|failure| show(&failure))?;
-            kits.current(kit)
-        }
-        None => PathBuf::new(),
+    let kit = match arguments.lang {
+        Language::Go => unpack()?.current("go"),
+        Language::Rust => unpack()?.current("rust"),
+        // Scripts need no SDK.
+        Language::Lua => PathBuf::new(),
     };
     check_free(&folder)?;
     for (path, text) in files_of(arguments.lang, &TemplateContext { name: &name, kit: &kit }) {

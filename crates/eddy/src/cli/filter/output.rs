@@ -1,12 +1,8 @@
 //! Common output of the `eddy filter` subcommands.
 
-use std::io::stderr;
-
-use eddy_spec::problem::render;
-
 use crate::bundle::BundleFailure;
 use crate::cli::error::CommandError;
-use crate::terminal::{colour_of, print_error};
+use crate::terminal::{print_error, print_problems};
 
 /// Tells the user that a long build is running.
 pub(in crate::cli) fn say_linking() {
@@ -16,9 +12,7 @@ pub(in crate::cli) fn say_linking() {
 /// Prints a failure that is unrelated to a configuration file.
 pub(super) fn show(failure: &BundleFailure) -> CommandError {
     match failure {
-        BundleFailure::Code { problems, sources } => {
-            print_error(&render(problems, sources, colour_of(&stderr())));
-        }
+        BundleFailure::Code { problems, sources } => print_problems(problems, sources),
         BundleFailure::Other { message, hint } => {
             let hint = hint.as_ref().map(|hint| format!("  hint: {hint}\n")).unwrap_or_default();
             print_error(&format!("eddy: {message}\n{hint}"));

@@ -21,7 +21,7 @@ use crate::cli::error::CommandError;
 ///
 /// # Errors
 /// When a test fails, or there is nothing to test.
-pub(super) fn run(arguments: &FilterTest) -> Result<(), CommandError> {
+pub(in crate::cli) fn run(arguments: &FilterTest) -> Result<(), CommandError> {
     let folder = &arguments.dir;
     let folder = folder.canonicalize().with_context(|| format!("cannot use \"{}\"", folder.display()))?;
     let has_project = folder.join("Cargo.toml").is_file() || module_root(&folder).is_some();
