@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::support::{DEADLINE, Directory, EddyProcess, Launch, get, run_to_end, try_get};
+use crate::support::{BackgroundLoad, DEADLINE, Directory, EddyProcess, get, run_to_end, try_get};
 use rustix::process::Signal;
 
 /// Builds the library of faulty filters of `eddy-guest` with these flags.
@@ -101,7 +99,7 @@ fn a_bad_library_changes_nothing_at_a_reload() {
     let libraries = Directory::new();
     let good = faults(&libraries, "libgood.so", &[]);
     let bad = faults(&libraries, "libbad.so", &["-DFAULT_INIT_ABORT"]);
-    let mut eddy = EddyProcess::launch(&config("set", &good, "{}"), Launch::default());
+    let mut eddy = EddyProcess::start(&config("set", &good, "{}"));
     let gateway = eddy.gateway();
     eddy.write_config(&config("set", &bad, "{}"));
     eddy.signal(Signal::HUP);
@@ -115,10 +113,7 @@ fn a_bad_library_changes_nothing_at_a_reload() {
 #[test]
 fn a_process_ends_well_with_filters_and_blocks_signals_in_all_threads() {
     let libraries = Directory::new();
-    let eddy = EddyProcess::launch(
-        &config("set", &faults(&libraries, "libfaults.so", &[]), "{}"),
-        Launch::default(),
-    );
+    let eddy = EddyProcess::start(&config("set", &faults(&libraries, "libfaults.so", &[]), "{}"));
     let tasks = format!("/proc/{}/task", eddy.gateway().as_raw_nonzero());
     // HUP, INT, QUIT, USR1, USR2, TERM and CHLD, as `/proc` numbers their bits; URG and PROF belong to the Go runtime.
     let asynchronous: u64 = [1, 2, 3, 10, 12, 15, 17].iter().map(|signal| 1_u64 << (signal - 1)).sum();
@@ -134,27 +129,13 @@ fn a_process_ends_well_with_filters_and_blocks_signals_in_all_threads() {
 #[test]
 fn a_filter_answers_and_the_process_ends_well_under_load() {
     let libraries = Directory::new();
-    let eddy = EddyProcess::launch(
-        &config("reply", &faults(&libraries, "libfaults.so", &[]), "{}"),
-        Launch::default(),
-    );
+    let eddy = EddyProcess::start(&config("reply", &faults(&libraries, "libfaults.so", &[]), "{}"));
     let address = eddy.address();
     assert_eq!(get(address, "/fixed").status, 403);
-    let is_over = Arc::new(AtomicBool::new(false));
-    let clients: Vec<_> = (0..4)
-        .map(|_| {
-            let is_over = Arc::clone(&is_over);
-            std::thread::spawn(move || {
-                while !is_over.load(Ordering::Relaxed) {
-                    // Fails once eddy has ended.
-                    let _ = try_get(address, "/fixed");
-                }
-            })
-        })
-        .collect();
+    // Requests fail once eddy has ended.
+    let clients = BackgroundLoad::start(4, move || drop(try_get(address, "/fixed")));
     eddy.stop();
-    is_over.store(true, Ordering::Relaxed);
-    clients.into_iter().for_each(|client| client.join().unwrap());
+    clients.stop();
 }
 
 #[test]
@@ -164,7 +145,7 @@ fn a_filter_that_crashes_is_named_and_the_process_replaced() {
     for (filter, cause) in
         [("crash", "signal 11 (SIGSEGV)"), ("abort", "signal 6 (SIGABRT)"), ("exit", "exit code 3")]
     {
-        let mut eddy = EddyProcess::launch(&config(filter, &library, "{}"), Launch::default());
+        let mut eddy = EddyProcess::start(&config(filter, &library, "{}"));
         let before = eddy.gateway();
         let crashed = Instant::now();
         assert!(try_get(eddy.address(), "/fixed").is_err());
@@ -183,7 +164,7 @@ fn a_filter_that_crashes_is_named_and_the_process_replaced() {
 fn a_filter_that_hangs_is_named_and_the_process_replaced() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
-    let mut eddy = EddyProcess::launch(&config("hang", &library, "{}"), Launch::default());
+    let mut eddy = EddyProcess::start(&config("hang", &library, "{}"));
     let address = eddy.address();
     let client = std::thread::spawn(move || try_get(address, "/fixed").is_err());
     let held = eddy.record_where("held", |record| record["held_ms"].is_u64());
@@ -202,7 +183,7 @@ fn a_filter_that_hangs_is_named_and_the_process_replaced() {
 fn a_changed_library_is_taken_up_by_a_new_process() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
-    let mut eddy = EddyProcess::launch(&config("reply", &library, "{}"), Launch::default());
+    let mut eddy = EddyProcess::start(&config("reply", &library, "{}"));
     let before = eddy.gateway();
     assert_eq!(get(eddy.address(), "/fixed").status, 403);
     // A new file at the same path, as linkers create it.
@@ -225,13 +206,17 @@ fn a_changed_library_is_taken_up_by_a_new_process() {
 
 /// Builds the library of faulty filters in Go; returns `None` without Go, which skips the test.
 fn go_faults(directory: &Directory, name: &str) -> Option<PathBuf> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    go_library(&crates.join("eddy-guest/tests/golang/faults"), directory.join(name))
+}
+
+/// Builds the library of a Go package; returns `None` without Go, which skips the test.
+pub(crate) fn go_library(package: &Path, library: PathBuf) -> Option<PathBuf> {
     if !test_peers::all_present(&[test_peers::GO]).unwrap() {
         return None;
     }
-    let library = directory.join(name);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../eddy-guest/tests/golang/faults");
     let built = Command::new("go")
-        .current_dir(folder)
+        .current_dir(package)
         .args(["build", "-buildmode=c-shared", "-o"])
         .arg(&library)
         .arg(".")
@@ -250,19 +235,9 @@ fn another_bundle_in_go_is_taken_up_by_a_new_process_under_load() {
     let Some(library) = go_faults(&libraries, "libone.so") else { return };
     let other = libraries.join("libtwo.so");
     std::fs::copy(&library, &other).unwrap();
-    let mut eddy = EddyProcess::launch(&go_config("collect", &library), Launch::default());
+    let mut eddy = EddyProcess::start(&go_config("collect", &library));
     let (address, before) = (eddy.address(), eddy.gateway());
-    let is_over = Arc::new(AtomicBool::new(false));
-    let clients: Vec<_> = (0..4)
-        .map(|_| {
-            let is_over = Arc::clone(&is_over);
-            std::thread::spawn(move || {
-                while !is_over.load(Ordering::Relaxed) {
-                    assert_eq!(get(address, "/fixed").status, 200);
-                }
-            })
-        })
-        .collect();
+    let clients = BackgroundLoad::start(4, move || assert_eq!(get(address, "/fixed").status, 200));
     eddy.write_config(&go_config("collect", &other));
     eddy.signal(Signal::HUP);
     eddy.record("filter libraries renewed; the previous process drains");
@@ -270,8 +245,7 @@ fn another_bundle_in_go_is_taken_up_by_a_new_process_under_load() {
     let ended = eddy.record("gateway process has drained and ended");
     assert_eq!(ended["gateway"], before.as_raw_nonzero().get(), "{ended}");
     assert_ne!(eddy.gateway(), before);
-    is_over.store(true, Ordering::Relaxed);
-    clients.into_iter().for_each(|client| client.join().unwrap());
+    clients.stop();
     eddy.stop();
 }
 
@@ -279,7 +253,7 @@ fn another_bundle_in_go_is_taken_up_by_a_new_process_under_load() {
 fn a_panic_in_a_hook_is_an_answer_and_no_death() {
     let libraries = Directory::new();
     let Some(library) = go_faults(&libraries, "libgo.so") else { return };
-    let eddy = EddyProcess::launch(&go_config("panic-run", &library), Launch::default());
+    let eddy = EddyProcess::start(&go_config("panic-run", &library));
     let before = eddy.gateway();
     for _ in 0..20 {
         assert_eq!(get(eddy.address(), "/fixed").status, 500);
@@ -292,7 +266,7 @@ fn a_panic_in_a_hook_is_an_answer_and_no_death() {
 fn a_panic_in_a_goroutine_names_its_package() {
     let libraries = Directory::new();
     let Some(library) = go_faults(&libraries, "libgo.so") else { return };
-    let mut eddy = EddyProcess::launch(&go_config("panic-goroutine", &library), Launch::default());
+    let mut eddy = EddyProcess::start(&go_config("panic-goroutine", &library));
     let _ = try_get(eddy.address(), "/fixed");
     let died = eddy.record("gateway process ended unexpectedly; another one replaces it");
     assert!(died["said"].as_str().unwrap().starts_with("panic: in a goroutine"), "{died}");
@@ -307,7 +281,7 @@ fn the_end_of_a_goroutine_in_a_hook_is_the_filters_and_not_a_hang() {
     let libraries = Directory::new();
     let Some(library) = go_faults(&libraries, "libgo.so") else { return };
     for filter in ["exit-run", "exit-ended"] {
-        let mut eddy = EddyProcess::launch(&go_config(filter, &library), Launch::default());
+        let mut eddy = EddyProcess::start(&go_config(filter, &library));
         let entered = Instant::now();
         let _ = try_get(eddy.address(), "/fixed");
         // The last output of the process may be lost with it; the data that its parent has is not.
@@ -334,7 +308,7 @@ fn the_runtime_of_go_is_shown_and_bounded() {
     let Some(library) = go_faults(&libraries, "libgo.so") else { return };
     let text = go_config("collect", &library) + "admin: {address: '127.0.0.2:0'}\n";
     let limits = ["", "limits: {go_memory_percent: 25}\n"].map(|limits| {
-        let eddy = EddyProcess::launch(&format!("{text}{limits}"), Launch::default());
+        let eddy = EddyProcess::start(&format!("{text}{limits}"));
         assert!(figure(&eddy, "eddy_library_go_goroutines") > 0);
         let heap = figure(&eddy, "eddy_library_go_heap_bytes");
         assert!(figure(&eddy, "eddy_library_go_memory_bytes") > heap && heap > 0);
@@ -361,7 +335,7 @@ fn metrics_of_filters_are_shown_by_name() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
     let text = config("metric", &library, "{}") + "admin: {address: '127.0.0.2:0'}\n";
-    let mut eddy = EddyProcess::launch(&text, Launch::default());
+    let mut eddy = EddyProcess::start(&text);
     assert_eq!(get(eddy.address(), "/fixed").status, 200);
     let shown = || get(eddy.admin(), "/metrics").text;
     let count = |text: &str| {

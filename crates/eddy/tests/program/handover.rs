@@ -1,15 +1,12 @@
 //! Hand-over to another binary: with a good one nothing is lost, with a broken one nothing changes.
 
-use std::net::SocketAddr;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::support::{DEADLINE, DEMO, Directory, EddyProcess, Launch, binary, get, try_get};
+use crate::support::{BackgroundLoad, DEMO, Directory, EddyProcess, Launch, binary, get};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Folder on disk in which the program is installed and replaced.
@@ -56,11 +53,11 @@ fn a_good_program_takes_over_without_a_lost_request() {
     let installed = Installed::new();
     let mut eddy = installed.start(DEMO);
     let address = eddy.address();
-    let client = Strict::start(address);
+    let client = BackgroundLoad::strict(address);
     for _ in 0..3 {
         let (before, parent) = (eddy.gateway(), eddy.pid());
         let slow = thread::spawn(move || get(address, "/slow?pieces=4&pause_ms=100"));
-        let storm = Storm::start(parent);
+        let storm = signal_storm(parent);
         installed.install_good();
         eddy.signal(Signal::USR2);
         eddy.record("handed over; the previous process drains");
@@ -102,7 +99,7 @@ fn broken_programs_change_nothing() {
     let installed = Installed::new();
     let mut eddy = installed.start(DEMO);
     let (address, gateway) = (eddy.address(), eddy.gateway());
-    let client = Strict::start(address);
+    let client = BackgroundLoad::strict(address);
     for commands in ["exit 1", "exit 0", "kill -SEGV $$", "exec sleep 1000"] {
         installed.install_script(commands);
         eddy.signal(Signal::USR2);
@@ -170,7 +167,7 @@ fn signals_during_a_hand_over_are_sane() {
 #[test]
 fn the_number_of_workers_may_change() {
     let mut eddy = EddyProcess::start(&DEMO.replace("workers: 2", "workers: 4"));
-    let client = Strict::start(eddy.address());
+    let client = BackgroundLoad::strict(eddy.address());
     for workers in [1, 3, 1, 4] {
         eddy.write_config(&DEMO.replace("workers: 2", &format!("workers: {workers}")));
         eddy.signal(Signal::USR2);
@@ -189,62 +186,12 @@ fn identity(path: &Path) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-/// Continuous signals, also while one image of the parent executes another.
-struct Storm {
-    is_stopped: Arc<AtomicBool>,
-    thread: thread::JoinHandle<()>,
-}
-
-impl Storm {
-    fn start(parent: Pid) -> Self {
-        let is_stopped = Arc::new(AtomicBool::new(false));
-        let stop = Arc::clone(&is_stopped);
-        let thread = thread::spawn(move || {
-            while !stop.load(Ordering::Relaxed) {
-                for signal in [Signal::USR1, Signal::HUP, Signal::CHILD] {
-                    kill_process(parent, signal).unwrap();
-                }
-                thread::park_timeout(Duration::from_millis(1));
-            }
-        });
-        Self { is_stopped, thread }
-    }
-
-    fn stop(self) {
-        self.is_stopped.store(true, Ordering::Relaxed);
-        self.thread.join().unwrap();
-    }
-}
-
-/// Strict client: each of its requests, on new connections, must be answered with 200.
-pub(crate) struct Strict {
-    is_stopped: Arc<AtomicBool>,
-    thread: thread::JoinHandle<u64>,
-}
-
-impl Strict {
-    pub(crate) fn start(address: SocketAddr) -> Self {
-        let is_stopped = Arc::new(AtomicBool::new(false));
-        let stop = Arc::clone(&is_stopped);
-        let thread = thread::spawn(move || {
-            let mut answered = 0;
-            while !stop.load(Ordering::Relaxed) {
-                let answer = try_get(address, "/fixed");
-                assert_eq!(answer.as_ref().ok().map(|answer| answer.status), Some(200), "{answer:?}");
-                answered += 1;
-            }
-            answered
-        });
-        Self { is_stopped, thread }
-    }
-
-    pub(crate) fn stop(self) -> u64 {
-        self.is_stopped.store(true, Ordering::Relaxed);
-        let deadline = Instant::now() + DEADLINE;
-        while !self.thread.is_finished() {
-            assert!(Instant::now() < deadline, "a request does not end");
-            thread::yield_now();
+/// Starts continuous signals, also while one image of the parent executes another.
+fn signal_storm(parent: Pid) -> BackgroundLoad {
+    BackgroundLoad::start(1, move || {
+        for signal in [Signal::USR1, Signal::HUP, Signal::CHILD] {
+            kill_process(parent, signal).unwrap();
         }
-        self.thread.join().expect("no request failed")
-    }
+        thread::park_timeout(Duration::from_millis(1));
+    })
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::filters::faults;
 use crate::projects::{ProjectFolder, has_go};
-use crate::support::{Directory, EddyProcess, Launch, get, try_get};
+use crate::support::{Directory, EddyProcess, get, try_get};
 
 fn config(library: &Path, quarantine: &str, policy: &str, settings: &str) -> String {
     let library = library.display();
@@ -59,7 +59,7 @@ fn a_filter_that_kills_is_refused_for_until_it_changes() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
     let text = |settings| config(&library, "{deaths: 3, time: 1h}", "closed", settings);
-    let mut eddy = EddyProcess::launch(&text("{}"), Launch::default());
+    let mut eddy = EddyProcess::start(&text("{}"));
     die(&mut eddy, 2);
     assert!(!eddy.has_seen(QUARANTINED));
     assert!(try_get(eddy.address(), "/fixed").is_err());
@@ -110,8 +110,7 @@ fn a_filter_that_kills_is_refused_for_until_it_changes() {
 fn a_filter_that_kills_is_left_out_where_its_failures_are() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
-    let mut eddy =
-        EddyProcess::launch(&config(&library, "{deaths: 2, time: 1h}", "open", "{}"), Launch::default());
+    let mut eddy = EddyProcess::start(&config(&library, "{deaths: 2, time: 1h}", "open", "{}"));
     die(&mut eddy, 1);
     assert!(try_get(eddy.address(), "/fixed").is_err());
     eddy.record(QUARANTINED);
@@ -125,8 +124,7 @@ fn a_filter_that_kills_is_left_out_where_its_failures_are() {
 fn a_quarantine_ends_with_its_time() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
-    let mut eddy =
-        EddyProcess::launch(&config(&library, "{deaths: 1, time: 1s}", "closed", "{}"), Launch::default());
+    let mut eddy = EddyProcess::start(&config(&library, "{deaths: 1, time: 1s}", "closed", "{}"));
     assert!(try_get(eddy.address(), "/fixed").is_err());
     eddy.record(QUARANTINED);
     eddy.records(&["the quarantine of a filter has ended", "configuration reloaded"]);

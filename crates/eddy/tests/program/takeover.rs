@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::handover::Strict;
 use crate::process::is_running;
-use crate::support::{DEADLINE, DEMO, EddyProcess, Launch, get};
+use crate::support::{BackgroundLoad, DEADLINE, DEMO, EddyProcess, Launch, get};
 
 /// Waits until a process has ended.
 fn await_end(pid: Pid) {
@@ -32,7 +31,7 @@ fn at(address: impl std::fmt::Display) -> String {
 fn a_supervisor_that_starts_again_gets_a_working_pair_without_a_lost_request() {
     let mut eddies = vec![EddyProcess::start(DEMO)];
     let (address, admin) = (eddies[0].address(), eddies[0].admin());
-    let client = Strict::start(address);
+    let client = BackgroundLoad::strict(address);
     for _ in 0..3 {
         let last = eddies.last().unwrap();
         let orphan = last.gateway();
@@ -64,7 +63,7 @@ fn a_broken_configuration_leaves_the_orphan_serving() {
         "listeners: [{name: local, address: 'unix:DIR/eddy.sock', demo: true}, {name: demo, address: '127.0.0.1:0', demo: true}]\n",
     );
     let (address, orphan) = (first.addresses()[0], first.gateway());
-    let client = Strict::start(address);
+    let client = BackgroundLoad::strict(address);
     let good = fs::read_to_string(first.path("eddy.yaml")).unwrap();
     first.kill_parent();
     // An invalid configuration, and one whose last address is unavailable, after the others were lent.
@@ -106,7 +105,7 @@ fn another_configuration_takes_over_what_it_has_all_listeners_of() {
     assert!(record["message"].as_str().unwrap().contains(&one.to_string()), "{record}");
     assert_eq!(part.exited().code(), Some(1));
     assert_eq!((get(one, "/fixed").status, get(other, "/fixed").status), (200, 200));
-    let client = Strict::start(one);
+    let client = BackgroundLoad::strict(one);
     let whole =
         at(one).replace("true}]", &format!("true}}, {{name: more, address: '{other}', demo: true}}]"));
     let mut next = EddyProcess::spawn(&whole, Launch::default());
@@ -121,7 +120,7 @@ fn another_configuration_takes_over_what_it_has_all_listeners_of() {
 fn of_two_that_start_at_once_one_takes_over() {
     let first = EddyProcess::start(DEMO);
     let (address, orphan) = (first.address(), first.gateway());
-    let client = Strict::start(address);
+    let client = BackgroundLoad::strict(address);
     first.kill_parent();
     first.write_config(&at(address));
     let mut pair = [first.again(Launch::default()), first.again(Launch::default())];

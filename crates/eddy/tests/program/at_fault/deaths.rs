@@ -1,16 +1,16 @@
 //! Native filters that end the process, one after the other, under load: two hundred times with `EDDY_SOAK`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use super::origin::{RecordingOrigin, send};
 use super::size;
 use crate::filters::faults;
-use crate::support::{Directory, EddyProcess, Launch, try_get};
+use crate::support::{BackgroundLoad, Directory, EddyProcess, try_get};
 
 const WAYS: [&str; 3] = ["crash", "abort", "exit"];
-const OTHERS: u64 = 3;
+const OTHERS: usize = 3;
 /// A process that dies younger counts as one that failed to start, and is replaced more slowly each time.
 const CHILDHOOD: Duration = Duration::from_millis(1100);
 
@@ -41,23 +41,15 @@ routes:
         WAYS.map(rule).concat(),
         origin.address
     );
-    let mut eddy = EddyProcess::launch(&text, Launch::default());
+    let mut eddy = EddyProcess::start(&text);
     let address = eddy.address();
-    let (is_over, served, failed) =
-        (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let others: Vec<_> = (0..OTHERS)
-        .map(|_| {
-            let (is_over, served, failed) = (Arc::clone(&is_over), Arc::clone(&served), Arc::clone(&failed));
-            std::thread::spawn(move || {
-                while !is_over.load(Relaxed) {
-                    // A refused connection ends the test.
-                    let came = send(address, "GET /well HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-                    let count = if came.status == 200 && came.is_whole { &served } else { &failed };
-                    count.fetch_add(1, Relaxed);
-                }
-            })
-        })
-        .collect();
+    let failed = Arc::new(AtomicU64::new(0));
+    let failures = Arc::clone(&failed);
+    let others = BackgroundLoad::start(OTHERS, move || {
+        // A refused connection ends the test.
+        let came = send(address, "GET /well HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+        failures.fetch_add(u64::from(came.status != 200 || !came.is_whole), Relaxed);
+    });
     let deaths = size(WAYS.len(), 200);
     let mut silences = Vec::new();
     for way in WAYS.iter().cycle().take(deaths) {
@@ -74,15 +66,14 @@ routes:
         silences.push(dying.elapsed());
         assert_eq!(try_get(address, "/well").unwrap().status, 200);
         let lost = failed.load(Relaxed) - before;
-        assert!(lost <= OTHERS, "{lost} of {OTHERS} requests under way were lost");
+        assert!(lost <= OTHERS as u64, "{lost} of {OTHERS} requests under way were lost");
     }
-    is_over.store(true, Relaxed);
-    others.into_iter().for_each(|other| other.join().expect("nobody is refused"));
+    let (asked, failed) = (others.stop(), failed.load(Relaxed));
     silences.sort();
     println!(
         "{deaths} deaths: {} others served, {} lost; without a gateway for {:?} half of the time, {:?} at most",
-        served.load(Relaxed),
-        failed.load(Relaxed),
+        asked - failed,
+        failed,
         silences[silences.len() / 2],
         silences[silences.len() - 1]
     );

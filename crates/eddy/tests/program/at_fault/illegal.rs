@@ -2,12 +2,10 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use super::kits;
 use super::origin::{RecordingOrigin, send};
-use crate::support::{Directory, EddyProcess, Launch};
+use crate::support::{BackgroundLoad, Directory, EddyProcess};
 
 const REQUEST: u32 = 0;
 const RESPONSE: u32 = 3;
@@ -182,23 +180,13 @@ clusters: {{c: {{endpoints: ['{}']}}, quiet: {{endpoints: ['{}']}}}}
         origin.address,
         quiet.address,
     );
-    let eddy = EddyProcess::launch(&text, Launch::default());
+    let eddy = EddyProcess::start(&text);
     let (address, before) = (eddy.address(), eddy.gateway());
-    let is_over = Arc::new(AtomicBool::new(false));
-    let served = Arc::new(AtomicU64::new(0));
-    let others: Vec<_> = (0..2)
-        .map(|_| {
-            let (is_over, served) = (Arc::clone(&is_over), Arc::clone(&served));
-            std::thread::spawn(move || {
-                while !is_over.load(Relaxed) {
-                    let legal = edit(REQUEST, SET, 0, b"x-legal", b"1");
-                    let came = send(address, &request("/fine", &legal));
-                    assert!(came.status == 200 && came.is_whole, "{came:?}");
-                    served.fetch_add(1, Relaxed);
-                }
-            })
-        })
-        .collect();
+    let others = BackgroundLoad::start(2, move || {
+        let legal = edit(REQUEST, SET, 0, b"x-legal", b"1");
+        let came = send(address, &request("/fine", &legal));
+        assert!(came.status == 200 && came.is_whole, "{came:?}");
+    });
     // Legal edits by the same filter take effect.
     for (change, status) in [
         (edit(REQUEST, SET, 0, b"x-set", b"1"), 200),
@@ -227,13 +215,12 @@ clusters: {{c: {{endpoints: ['{}']}}, quiet: {{endpoints: ['{}']}}}}
             wrong.push(format!("{change:.120}: {came:.300?}; the origin saw {seen:.300?}"));
         }
     }
-    is_over.store(true, Relaxed);
-    others.into_iter().for_each(|other| other.join().unwrap());
+    let served = others.stop();
     assert!(changes.len() >= 300, "only {} changes", changes.len());
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), changes.len(), wrong.join("\n"));
     assert!(quiet.take().contains("x-legal: 1\r\n"));
     assert_eq!(eddy.gateway(), before);
-    println!("{} changes refused, {} others without a failure", changes.len(), served.load(Relaxed));
+    println!("{} changes refused, {} others without a failure", changes.len(), served);
     eddy.stop();
 }
 

@@ -1,30 +1,18 @@
 //! Go panics, a thousand in each hook, under load; ten thousand with `EDDY_SOAK`.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use rustix::process::Signal;
 
 use super::origin::{RecordingOrigin, send};
 use super::size;
-use crate::support::{Directory, EddyProcess, Launch};
+use crate::filters::go_library;
+use crate::support::{BackgroundLoad, Directory, EddyProcess};
 
 /// Builds the library; returns `None` without Go, which skips the test.
 fn library(directory: &Directory) -> Option<PathBuf> {
-    if !test_peers::all_present(&[test_peers::GO]).unwrap() {
-        return None;
-    }
-    let library = directory.join("libpanics.so");
-    let built = Command::new("go")
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/at_fault/panics"))
-        .args(["build", "-buildmode=c-shared", "-o"])
-        .arg(&library)
-        .arg(".")
-        .status();
-    assert!(built.unwrap().success(), "the library in Go does not compile");
-    Some(library)
+    let package = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/at_fault/panics");
+    go_library(&package, directory.join("libpanics.so"))
 }
 
 fn config(library: &Path, origin: &RecordingOrigin, settings: &str) -> String {
@@ -55,26 +43,12 @@ fn a_panic_in_any_hook_harms_nobody_else() {
     let libraries = Directory::new();
     let Some(library) = library(&libraries) else { return };
     let origin = RecordingOrigin::start();
-    let mut eddy = EddyProcess::launch(&config(&library, &origin, ""), Launch::default());
+    let mut eddy = EddyProcess::start(&config(&library, &origin, ""));
     let (address, before) = (eddy.address(), eddy.gateway());
-    let is_over = Arc::new(AtomicBool::new(false));
-    let served = Arc::new(AtomicU64::new(0));
-    let others: Vec<_> = (0..3)
-        .map(|_| {
-            let (is_over, served) = (Arc::clone(&is_over), Arc::clone(&served));
-            std::thread::spawn(move || {
-                let mut failed = Vec::new();
-                while !is_over.load(Relaxed) {
-                    let came = send(address, &request("/fine"));
-                    if came.status != 200 || !came.is_whole {
-                        failed.push(came);
-                    }
-                    served.fetch_add(1, Relaxed);
-                }
-                failed
-            })
-        })
-        .collect();
+    let others = BackgroundLoad::start(3, move || {
+        let came = send(address, &request("/fine"));
+        assert!(came.status == 200 && came.is_whole, "{came:?}");
+    });
     let times = size(1000, 10_000);
     let hooks = ["request_head", "request_body", "request_trailers", "elsewhere", "response_head"];
     let late = ["response_body", "response_trailers"];
@@ -102,12 +76,10 @@ fn a_panic_in_any_hook_harms_nobody_else() {
         eddy.signal(Signal::HUP);
         eddy.record("configuration rejected; the last good one stays in force");
     }
-    is_over.store(true, Relaxed);
-    let failed: Vec<_> = others.into_iter().flat_map(|other| other.join().unwrap()).collect();
-    assert!(failed.is_empty(), "{} others failed: {:?}", failed.len(), failed.first());
+    let served = others.stop();
     assert_eq!(eddy.gateway(), before);
     assert!(eddy.log().contains("in New"), "{}", eddy.log());
-    println!("{} panics, {} others without a failure", times * 9, served.load(Relaxed));
+    println!("{} panics, {} others without a failure", times * 9, served);
     eddy.stop();
 }
 
@@ -129,7 +101,7 @@ clusters: {{c: {{endpoints: ['{}']}}}}
             library.display(),
             origin.address
         );
-        let mut eddy = EddyProcess::launch(&text, Launch::default());
+        let mut eddy = EddyProcess::start(&text);
         let before = eddy.gateway();
         for _ in 0..100 {
             let came = send(eddy.address(), &request(path));

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
 use super::kits;
-use crate::support::{DEADLINE, EddyProcess, Launch, get};
+use crate::support::{DEADLINE, EddyProcess, get};
 
 const WORKERS: usize = 4;
 const CLIENTS: u64 = 12;
@@ -231,7 +231,7 @@ fn among_workers_nobody_sees_what_is_another_s() {
     let tally = Arc::new(RandomRunCounts::default());
     let origin = start_origin(&tally);
     let go = kits::in_go();
-    let mut eddy = EddyProcess::launch(&config(go.as_deref(), &kits::in_rust(), origin), Launch::default());
+    let mut eddy = EddyProcess::start(&config(go.as_deref(), &kits::in_rust(), origin));
     let (address, admin, gateway) = (eddy.address(), eddy.admin(), eddy.gateway());
     let rounds = super::size(2000, 40_000) as u64;
     std::thread::scope(|scope| {

@@ -3,10 +3,12 @@
 mod client;
 mod directory;
 mod eddy;
+mod load;
 
 pub(crate) use client::{exchange, get, get_with, try_get};
 pub(crate) use directory::Directory;
 pub(crate) use eddy::{EddyProcess, Launch, binary, command_to_end, run_to_end};
+pub(crate) use load::BackgroundLoad;
 
 use std::time::Duration;
 
