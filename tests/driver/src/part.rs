@@ -139,6 +139,7 @@ const GO_FOLDERS: &[&str] = &[
     "tests/filters",
     "tests/grpc",
     "bench",
+    "tools",
     "crates/eddy-io/benches",
 ];
 

@@ -1,4 +1,4 @@
-//! Envoy's API: messages and enumerations, from the protobuf descriptors that `api/main.go` reads.
+//! Envoy's API: messages and enumerations, from the protobuf descriptors that `tools/envoy-api` reads.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -116,7 +116,7 @@ pub(super) fn is_json_name(key: &str, name: &str) -> bool {
     key.next().is_none()
 }
 
-/// Output of `api/main.go`.
+/// Output of `tools/envoy-api`.
 const TEXT: &str = include_str!("api/api.txt");
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-// Command descriptors writes the messages and enumerations of Envoy's API that eddy reads, as plain text, from the
+// Command envoy-api writes the messages and enumerations of Envoy's API that eddy reads, as plain text, from the
 // protobuf descriptors in the generated code of go-control-plane and of the modules it imports.
 //
 //	go mod download github.com/envoyproxy/go-control-plane/envoy@v1.40.0 ...
-//	go run . DIR... > api.txt
+//	go run . DIR... > ../../crates/eddy-dialects/src/envoy/api/api.txt
 package main
 
 import (

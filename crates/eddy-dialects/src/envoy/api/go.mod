@@ -1,3 +1,0 @@
-module descriptors
-
-go 1.26

@@ -1,0 +1,3 @@
+module envoy-api
+
+go 1.26
