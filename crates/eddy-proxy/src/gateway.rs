@@ -16,7 +16,7 @@ use tokio::sync::mpsc::{Sender, UnboundedSender, channel as command_channel, unb
 use tokio::sync::oneshot;
 
 use crate::access::{AccessLogSink, AccessWriter};
-use crate::control::{ClusterResolver, HealthChecks, ToCheck, watch, watch_throttling};
+use crate::control::{ClusterResolver, HealthChecks, ToCheck, watch};
 use crate::error::ProxyError;
 use crate::event_loop::{Apply, Sockets, Start, WorkerCommand, run};
 use crate::host::{FilterHost, note_worker};
@@ -386,13 +386,11 @@ fn start_control(pressure: &Arc<Pressure>, percent_max: &Arc<AtomicU8>) -> Resul
     let (stop, stopped) = oneshot::channel::<()>();
     let (retired, mut plans) = unbounded_channel();
     let watching = watch(Arc::clone(pressure), Arc::clone(percent_max));
-    let throttling = watch_throttling(Arc::clone(pressure));
     std::thread::Builder::new()
         .name("eddy-control".to_owned())
         .spawn(move || {
             runtime.block_on(async move {
                 tokio::spawn(watching);
-                tokio::spawn(throttling);
                 tokio::spawn(async move { while plans.recv().await.is_some() {} });
                 // Ends when the gateway drops its side.
                 let _ = stopped.await;

@@ -2,11 +2,9 @@
 
 mod cgroup;
 mod health;
-mod memory;
 mod names;
-mod throttle;
+mod resources;
 
 pub(crate) use health::{HealthChecks, ToCheck};
-pub(crate) use memory::{limit_bytes, watch};
 pub(crate) use names::ClusterResolver;
-pub(crate) use throttle::watch_throttling;
+pub(crate) use resources::{limit_bytes, watch};

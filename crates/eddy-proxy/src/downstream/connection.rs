@@ -236,6 +236,38 @@ impl Downstream {
         }
     }
 
+    /// Reads until `decide` has an answer for the bytes read, which stay in the buffer.
+    ///
+    /// # Errors
+    /// [`Wake::Expired`] when `timeout` has passed, [`Wake::Gone`] when the client has disconnected.
+    pub(crate) async fn look<T>(
+        &mut self,
+        timeout: Millis,
+        pool: &BufferPool,
+        decide: impl Fn(&[u8]) -> Option<T>,
+    ) -> Result<T, Wake> {
+        self.timer.arm(timeout);
+        poll_fn(|cx| {
+            self.timer.register(cx);
+            loop {
+                if let Some(answer) = decide(self.input.held()) {
+                    return Poll::Ready(Ok(answer));
+                }
+                if self.timer.is_expired() {
+                    return Poll::Ready(Err(Wake::Expired));
+                }
+                if self.input.capacity() > 0 && self.input.len() == self.input.capacity() {
+                    self.enlarge(pool);
+                }
+                match ready!(self.poll_fill(cx, pool)) {
+                    Ok(Fill::Bytes(_)) => {}
+                    Ok(Fill::End) | Err(_) => return Poll::Ready(Err(Wake::Gone)),
+                }
+            }
+        })
+        .await
+    }
+
     /// Reads more bytes behind those in the buffer; takes a buffer from the pool if there is none yet.
     pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<io::Result<Fill>> {
         let stream = match &mut self.wire {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use eddy_http::{
-    FieldEdits, HeadLimits, RequestId, ResponseBody, ResponseWrite, Switched, Version, write_interim_head,
+    HeadLimits, RequestId, ResponseBody, ResponseWrite, Switched, Version, write_interim_head,
     write_response_head,
 };
 use eddy_upstream::client::RequestChannel;
@@ -80,7 +80,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, source: HeadSource, is_uploaded: b
         HeadSource::Filters => filter::response_framing(ctx, version),
         HeadSource::Endpoint => ctx.exchange.response.body_towards(version),
     };
-    let action = ctx.route.action();
+    let route_edits = ctx.route.response_edits();
     let exchange = &mut *ctx.exchange;
     exchange.keeps_alive = keep_alive && body != ResponseBody::UntilClose;
     let switched = exchange.upgrade.switched();
@@ -97,11 +97,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, source: HeadSource, is_uploaded: b
     let response = ResponseWrite {
         bytes,
         head: &exchange.response,
-        edits: match (&own_edits, action) {
-            (Some(edits), _) => edits,
-            (None, Some(action)) => &action.response_edits,
-            (None, None) => FieldEdits::none(),
-        },
+        edits: own_edits.as_ref().unwrap_or(route_edits),
         body,
         client_version: version,
         keep_alive: exchange.keeps_alive,

@@ -1,8 +1,7 @@
 //! Local replies: a fixed response, a redirect, or a fault.
 
 use eddy_http::{
-    FieldEdits, Fields, GrpcReply, HeadFault, LocalReply, Method, ResponseBody, Version, status_reason,
-    write_local_head,
+    Fields, GrpcReply, HeadFault, LocalReply, Method, ResponseBody, Version, status_reason, write_local_head,
 };
 
 use crate::exchange::answer::{self, may_keep_alive};
@@ -83,7 +82,7 @@ fn write_plain(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let keep_alive = may_keep_alive(ctx) && swallow_body(ctx);
     let date = ctx.worker.date();
     let own_edits = site::answer_edits(ctx, ctx.exchange.status);
-    let action = ctx.route.action();
+    let route_edits = ctx.route.response_edits();
     let exchange = &mut *ctx.exchange;
     let version = exchange.head.version;
     let body_len = body_len(exchange, &ctx.route);
@@ -95,11 +94,7 @@ fn write_plain(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         status,
         content_type: Some(content_type_of(&exchange.local.body, exchange.site.as_deref(), &ctx.route)),
         location: (!exchange.local.location.is_empty()).then_some(exchange.local.location.as_slice()),
-        edits: match (&own_edits, action) {
-            (Some(edits), _) => edits,
-            (None, Some(action)) => &action.response_edits,
-            (None, None) => FieldEdits::none(),
-        },
+        edits: own_edits.as_ref().unwrap_or(route_edits),
         body_len,
         keep_alive: exchange.keeps_alive,
         version,

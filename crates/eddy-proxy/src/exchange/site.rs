@@ -155,7 +155,7 @@ pub(crate) fn answer_edits(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<Fiel
     let place = sites.place(site.walk.place());
     let mut edits = None;
     if !site.challenges.is_empty() || !place.answer_fields.is_empty() {
-        let mut own = ctx.route.action().map(|action| action.response_edits.clone()).unwrap_or_default();
+        let mut own = ctx.route.response_edits().clone();
         for challenge in &site.challenges {
             if own.add("www-authenticate", challenge).is_err() {
                 tracing::debug!("a `www-authenticate` challenge of the upstream is invalid and was omitted");
@@ -237,8 +237,7 @@ fn rewrite_fields(
     if new_location.is_empty() && new_refresh.is_empty() && new_type.is_empty() {
         return edits;
     }
-    let mut edits =
-        edits.or_else(|| ctx.route.action().map(|action| action.response_edits.clone())).unwrap_or_default();
+    let mut edits = edits.unwrap_or_else(|| ctx.route.response_edits().clone());
     for (name, value) in [("location", new_location), ("refresh", new_refresh), ("content-type", new_type)] {
         // An invalid value leaves the upstream's header unchanged.
         if let Ok(value) = std::str::from_utf8(&value)

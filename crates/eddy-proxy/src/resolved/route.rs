@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use eddy_config::{Action, Respond};
+use eddy_http::FieldEdits;
 
 use crate::resolved::action::{ActionPlan, Destination};
 use crate::resolved::listener::{RulePlan, WorkerChain, WorkerSites};
@@ -34,6 +35,14 @@ impl Route {
     /// Returns the configuration of the action; `None` before a rule is found, and for the demo endpoint.
     pub(crate) fn action(&self) -> Option<&Action> {
         self.action.as_ref().map(|action| &*action.config)
+    }
+
+    /// Returns the edits of the action to response heads.
+    pub(crate) fn response_edits(&self) -> &FieldEdits {
+        match self.action() {
+            Some(action) => &action.response_edits,
+            None => FieldEdits::none(),
+        }
     }
 
     /// Returns the fixed response, if that is the action.

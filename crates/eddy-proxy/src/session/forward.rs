@@ -1,23 +1,20 @@
 //! Forwarding of a connection unchanged (layer 4).
 
-use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
 
 use eddy_config::{ListenAddress, ProxyVersion};
 use eddy_ids::{Millis, Shared};
 use eddy_io::{
-    BUFFER_BYTES_LARGE, Buffer, Fill, PeerAddress, ProxyHeaderVersion, write_proxy_header,
-    write_proxy_header_local,
+    BUFFER_BYTES_LARGE, Buffer, PeerAddress, ProxyHeaderVersion, write_proxy_header, write_proxy_header_local,
 };
 use eddy_model::LimitKind;
 use eddy_tls::{Hello, read_hello};
 use eddy_upstream::{Link, ResolvedAddress, Tried};
 
 use crate::access::{PassageRecord, PassageStart};
-use crate::downstream::{AddressKey, Downstream, DuplexRelay, RelayEnd, Wire};
+use crate::downstream::{AddressKey, Downstream, DuplexRelay, RelayEnd, Wake, Wire};
 use crate::fault::Fault;
 use crate::plan::{ListenerHandler, ListenerPlan};
 use crate::resolved::WorkerListener;
@@ -155,32 +152,13 @@ async fn asked_name(
     worker: &Worker,
     timeout: Millis,
 ) -> Result<Option<String>, Fault> {
-    down.timer.arm(timeout);
-    poll_fn(|cx| {
-        down.timer.register(cx);
-        loop {
-            match read_hello(down.input.held()) {
-                Hello::Tls(name) => return Poll::Ready(Ok(name)),
-                Hello::Other => return Poll::Ready(Ok(None)),
-                Hello::Partial => {}
-            }
-            if down.timer.is_expired() {
-                return Poll::Ready(Err(Fault::HeadTimeout));
-            }
-            if down.input.capacity() > 0 && down.input.len() == down.input.capacity() {
-                if down.input.capacity() >= BUFFER_BYTES_LARGE {
-                    return Poll::Ready(Ok(None));
-                }
-                down.enlarge(&worker.buffers);
-            }
-            match down.poll_fill(cx, &worker.buffers) {
-                Poll::Ready(Ok(Fill::Bytes(_))) => {}
-                Poll::Ready(Ok(Fill::End) | Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
-                Poll::Pending => return Poll::Pending,
-            }
-        }
-    })
-    .await
+    let name_in = |held: &[u8]| match read_hello(held) {
+        Hello::Tls(name) => Some(name),
+        Hello::Partial if held.len() < BUFFER_BYTES_LARGE => None,
+        Hello::Partial | Hello::Other => Some(None),
+    };
+    let looked = down.look(timeout, &worker.buffers, name_in).await;
+    looked.map_err(|wake| if wake == Wake::Expired { Fault::HeadTimeout } else { Fault::ClientGone })
 }
 
 /// Connects to an endpoint of the cluster; tries another one when the first is unreachable.

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use eddy_http::{Spoken, spoken};
 use eddy_ids::Millis;
 use eddy_io::{PeerAddress, Stream, TlsStream};
 
@@ -13,7 +14,7 @@ use crate::resolved::WorkerListener;
 use crate::session::announced::announced;
 use crate::session::forward::{Parting, forward};
 use crate::session::handshake::shake_hands;
-use crate::session::http2::{begins_framed, serve_framed};
+use crate::session::http2::serve_framed;
 use crate::session::listener::ListenerHandle;
 use crate::stats::ListenerSeries;
 use crate::worker::Worker;
@@ -80,6 +81,18 @@ async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<Listen
         }
     }
     Parting::Whole
+}
+
+/// Detects by the first bytes of a connection whether the client speaks HTTP/2; waits for as many bytes as that takes.
+/// The bytes stay in the buffer.
+async fn begins_framed(down: &mut Downstream, timeout: Millis, worker: &Worker) -> bool {
+    let is_framed = |held: &[u8]| match spoken(held) {
+        Spoken::Http1 => Some(false),
+        Spoken::Http2 => Some(true),
+        Spoken::Unclear => None,
+    };
+    // A connection that ends before the protocol is clear is one of HTTP/1.
+    down.look(timeout, &worker.buffers, is_framed).await.unwrap_or(false)
 }
 
 /// Whether a client may speak HTTP/2 with prior knowledge: only in cleartext, where there is no ALPN.

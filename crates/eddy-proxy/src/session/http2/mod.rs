@@ -3,8 +3,6 @@
 //! [`serve::serve_framed`] is the connection's task, which reads and writes for it. Each exchange is a task of its own
 //! that uses a [`crate::h2::H2Stream`].
 
-mod begin;
 mod serve;
 
-pub(crate) use begin::begins_framed;
 pub(crate) use serve::serve_framed;

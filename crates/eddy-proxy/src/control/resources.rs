@@ -1,4 +1,5 @@
-//! Monitor of this process's memory against the limit of the machine or its control group.
+//! Monitor of this process's resources: memory, against the limit of the machine or its control group, and throttling
+//! of its processor time by its control group.
 
 use std::fs;
 use std::path::Path;
@@ -9,16 +10,20 @@ use std::time::Duration;
 use super::cgroup::GroupFile;
 use crate::runtime::Pressure;
 
-/// Interval of memory measurements.
+/// Interval of measurements.
 const PERIOD: Duration = Duration::from_millis(250);
 
 const LIMIT: GroupFile = GroupFile { controller: "memory", v1: "memory.limit_in_bytes", v2: "memory.max" };
+const CPU_STAT: GroupFile = GroupFile { controller: "cpu", v1: "cpu.stat", v2: "cpu.stat" };
 
 /// Updates `pressure` as long as the task runs; `percent_max` may change with a reload.
 pub(crate) async fn watch(pressure: Arc<Pressure>, percent_max: Arc<AtomicU8>) {
     let mut interval = tokio::time::interval(PERIOD);
+    let mut throttled = throttled_count(Path::new("/"));
     loop {
         interval.tick().await;
+        let before = std::mem::replace(&mut throttled, throttled_count(Path::new("/")));
+        pressure.throttled.store(throttled > before, Relaxed);
         // If either value cannot be read, nothing is shed.
         let (Some(used), Some(limit)) = (resident_bytes(), limit_bytes()) else { continue };
         let is_high = is_above(used, limit, percent_max.load(Relaxed));
@@ -66,6 +71,19 @@ fn parse_meminfo(text: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
+/// Returns how often this process's control group and those above it were throttled; 0 without a quota.
+fn throttled_count(root: &Path) -> u64 {
+    CPU_STAT.read_all(root).iter().filter_map(|stat| parse_stat(stat)).sum()
+}
+
+/// Parses the throttling count.
+///
+/// # Source
+/// `nr_throttled` of `cpu.stat` (Linux, `Documentation/scheduler/sched-bwc.rst`).
+fn parse_stat(stat: &str) -> Option<u64> {
+    stat.lines().find_map(|line| line.strip_prefix("nr_throttled "))?.trim().parse().ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::cgroup::StubRoot;
@@ -101,5 +119,14 @@ mod tests {
     fn requests_are_shed_before_the_limit_is_reached() {
         assert!(!is_above(217 * MIB, 256 * MIB, 85) && is_above(218 * MIB, 256 * MIB, 85));
         assert!(is_above(1, 0, 85));
+    }
+
+    #[test]
+    fn each_group_counts() {
+        let root = StubRoot::with("throttle", &[("proc/self/cgroup", "0::/a/b\n")]);
+        assert_eq!(throttled_count(&root.0), 0, "without a quota there is nothing to count");
+        root.write("sys/fs/cgroup/a/b/cpu.stat", "usage_usec 4\nnr_periods 9\nnr_throttled 3\n");
+        root.write("sys/fs/cgroup/a/cpu.stat", "nr_periods 9\nnr_throttled 4\nthrottled_usec 12\n");
+        assert_eq!(throttled_count(&root.0), 7);
     }
 }
