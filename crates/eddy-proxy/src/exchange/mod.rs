@@ -18,7 +18,6 @@ mod key;
 mod matching;
 mod mirror;
 mod phase;
-mod record;
 mod reply;
 mod route;
 mod rules;

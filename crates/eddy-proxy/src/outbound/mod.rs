@@ -5,9 +5,7 @@ mod fetch;
 mod mirror;
 mod serve;
 mod ship;
-mod wake;
 
 pub(crate) use mirror::{Copied, mirror};
-pub(crate) use serve::serve;
+pub(crate) use serve::{serve, wake};
 pub(crate) use ship::{settle, ship};
-pub(crate) use wake::wake;

@@ -1,13 +1,15 @@
-//! Execution of a filter's outbound request, and report of its result to the filter.
+//! Events of filters outside of exchanges: results of their own requests, and wake-ups.
 
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
-use eddy_filter::{CallBond, EventKind, FilterEvent, FilterLibrary};
+use eddy_filter::{CallBond, EventKind, FilterEvent, FilterLibrary, Wake};
 use eddy_http::Fields;
+use eddy_ids::Millis;
 use eddy_upstream::client::WholeResponse;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::host::OutboundOrder;
 use crate::outbound::fetch::{Reason, fetch};
@@ -78,4 +80,29 @@ fn tell(
             library.event(&FilterEvent { kind: EventKind::Failed, body: reason.as_bytes(), ..event })
         }
     }
+}
+
+/// Wakes a library after the requested time, if it is still in use then.
+pub(crate) async fn wake(worker: Rc<Worker>, wake: Wake) {
+    if wake.after > Millis::ZERO {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the filter has requested to be woken after this time"
+        )]
+        sleep(wake.after.as_duration()).await;
+    }
+    let Some(library) = wake.library.upgrade() else { return };
+    // Marks the filter as running, so that a hang can be attributed to it.
+    let current = &worker.page.worker(worker.index).filter;
+    current.store(wake.filter, Relaxed);
+    library.event(&FilterEvent {
+        kind: EventKind::Woken,
+        filter: wake.filter,
+        token: wake.token,
+        worker: wake.worker,
+        status: 0,
+        fields: Fields::default(),
+        body: &[],
+    });
+    current.store(0, Relaxed);
 }

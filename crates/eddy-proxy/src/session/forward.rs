@@ -48,11 +48,8 @@ pub(crate) async fn forward(
     if let Some(counter) = series.faults.get(fault.index()) {
         counter.increment();
     }
-    tracing::debug!(
-        client = &*down.client.peer_text,
-        "forwarding of a connection failed: {}",
-        fault.reason()
-    );
+    let (client, reason) = (&*down.client.peer_text, fault.reason());
+    tracing::debug!(client, "forwarding of a connection failed: {reason}");
     Parting::Cut
 }
 

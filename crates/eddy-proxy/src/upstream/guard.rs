@@ -9,8 +9,7 @@ use eddy_upstream::{Lease, LimitPlace, Link, LinkPlace, LinkQueue, ResolvedAddre
 use crate::fault::Fault;
 use crate::upstream::channel::UpstreamChannel;
 use crate::upstream::cluster::WorkerCluster;
-use crate::upstream::opening::Opening;
-use crate::upstream::registry::{EndpointKey, LinkLookup};
+use crate::upstream::registry::{EndpointKey, LinkLookup, Opening};
 use crate::upstream::shared::LinkStream;
 
 /// Which pooled links an attempt may use.

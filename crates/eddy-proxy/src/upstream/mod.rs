@@ -11,7 +11,6 @@ mod clusters;
 mod connect;
 mod guard;
 mod open;
-mod opening;
 mod registry;
 mod serve;
 mod shared;

@@ -12,8 +12,7 @@ use crate::fault::Fault;
 use crate::runtime::WorkerServices;
 use crate::upstream::cluster::WorkerCluster;
 use crate::upstream::guard::EndpointGuard;
-use crate::upstream::opening::Opening;
-use crate::upstream::registry::EndpointKey;
+use crate::upstream::registry::{EndpointKey, Opening};
 use crate::upstream::serve::{LinkDriver, UpstreamLinkEnd};
 use crate::upstream::shared::SharedLink;
 

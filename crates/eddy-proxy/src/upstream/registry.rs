@@ -1,13 +1,15 @@
-//! HTTP/2 links of one worker to the endpoints of a cluster.
+//! HTTP/2 links of one worker to the endpoints of a cluster, established or about to be.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use eddy_ids::{Millis, WorkerTime};
 use eddy_model::PoolConfig;
 use eddy_upstream::EndpointId;
+use tokio::sync::Notify;
 
-use crate::upstream::opening::Opening;
+use crate::fault::Fault;
 use crate::upstream::shared::{LinkStream, SharedLink};
 
 /// An endpoint with one set of connection settings: see [`eddy_upstream::LinkPools::renew`].
@@ -149,3 +151,67 @@ impl EndpointLinks {
 
 /// Time for which an endpoint that has chosen HTTP/1 is not offered HTTP/2 again.
 const DECLINED: Millis = Millis::new(60_000);
+
+/// A link that is being established.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    /// Maximum concurrent requests of the link.
+    streams_max: u32,
+    outcome: Cell<Option<Result<(), Fault>>>,
+    /// Number of exchanges that wait for it.
+    waiting: Cell<u32>,
+    ended: Notify,
+}
+
+impl Opening {
+    /// Creates the state of a link whose establishment begins.
+    pub(super) fn new(streams_max: u32) -> Rc<Self> {
+        Rc::new(Self {
+            streams_max,
+            outcome: Cell::default(),
+            waiting: Cell::default(),
+            ended: Notify::new(),
+        })
+    }
+
+    /// Whether there will be a stream for one more exchange.
+    pub(super) fn has_room(&self) -> bool {
+        self.waiting.get() < self.streams_max
+    }
+
+    /// Waits for the link, or for the endpoint's choice of HTTP/1.
+    ///
+    /// # Errors
+    /// The reason why there is no link.
+    pub(crate) async fn wait(&self) -> Result<(), Fault> {
+        let _waiting = LinkWaiterGuard::begin(&self.waiting);
+        loop {
+            if let Some(outcome) = self.outcome.get() {
+                return outcome;
+            }
+            self.ended.notified().await;
+        }
+    }
+
+    /// Ends the wait of all exchanges.
+    pub(super) fn end(&self, outcome: Result<(), Fault>) {
+        self.outcome.set(Some(outcome));
+        self.ended.notify_waiters();
+    }
+}
+
+/// Counts one waiting exchange.
+struct LinkWaiterGuard<'c>(&'c Cell<u32>);
+
+impl<'c> LinkWaiterGuard<'c> {
+    fn begin(count: &'c Cell<u32>) -> Self {
+        count.set(count.get() + 1);
+        Self(count)
+    }
+}
+
+impl Drop for LinkWaiterGuard<'_> {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() - 1);
+    }
+}

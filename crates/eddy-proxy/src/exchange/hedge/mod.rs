@@ -5,9 +5,7 @@
 //! [`crate::exchange::transfer`] decides when the others are dropped.
 
 mod begin;
-mod obtain;
 mod state;
 
-pub(super) use begin::{arm, begin_due};
-pub(super) use obtain::{obtain, poll_coming};
+pub(super) use begin::{arm, begin_due, obtain, poll_coming};
 pub(crate) use state::{Hedge, HedgedAttempt};
