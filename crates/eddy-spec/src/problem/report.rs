@@ -51,9 +51,9 @@ pub struct PendingProblem {
     is_hidden: bool,
 }
 
-impl ProblemReport {
-    /// Creates an empty report.
-    pub fn new() -> Self {
+impl Default for ProblemReport {
+    /// Returns an empty report.
+    fn default() -> Self {
         Self {
             found: Vec::new(),
             spare: PendingProblem::hidden(),
@@ -64,6 +64,13 @@ impl ProblemReport {
             guesses_left: GUESSES_MAX,
             is_lenient: false,
         }
+    }
+}
+
+impl ProblemReport {
+    /// Creates an empty report.
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Runs `read`, during which objections have the severity that `leniency` specifies.
