@@ -55,67 +55,40 @@ pub enum TransportName {
     Udp,
 }
 
+/// Reads types as the keywords of a table.
+macro_rules! keywords {
+    ($($name:ident: $meanings:ident;)+) => {
+        $(
+            impl crate::read::FromScalar for $name {
+                fn parse(text: &str) -> Result<Self, crate::read::Misfit> {
+                    crate::value::choice::choose(text, $meanings)
+                }
+
+                fn info() -> crate::read::WordInfo {
+                    crate::value::choice::info($meanings, crate::read::WordKind::Text)
+                }
+            }
+        )+
+    };
+}
+
+pub(super) use keywords;
+
 /// A keyword, its value and its meaning.
 pub(super) type Meaning<T> = (&'static str, T, &'static str);
 
-impl FromScalar for Balance {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, BALANCES)
-    }
-
-    fn info() -> WordInfo {
-        info(BALANCES, WordKind::Text)
-    }
-}
-
-impl FromScalar for LinkProtocol {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, PROTOCOLS)
-    }
-
-    fn info() -> WordInfo {
-        info(PROTOCOLS, WordKind::Text)
-    }
-}
-
-impl FromScalar for FailoverReason {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, FAILOVER_REASONS)
-    }
-
-    fn info() -> WordInfo {
-        info(FAILOVER_REASONS, WordKind::Text)
-    }
-}
-
-impl FromScalar for LogFormat {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, FORMATS)
-    }
-
-    fn info() -> WordInfo {
-        info(FORMATS, WordKind::Text)
-    }
-}
-
-impl FromScalar for LogLevelName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, LEVELS)
-    }
-
-    fn info() -> WordInfo {
-        info(LEVELS, WordKind::Text)
-    }
-}
-
-impl FromScalar for Scheme {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, SCHEMES)
-    }
-
-    fn info() -> WordInfo {
-        info(SCHEMES, WordKind::Text)
-    }
+keywords! {
+    Balance: BALANCES;
+    LinkProtocol: PROTOCOLS;
+    FailoverReason: FAILOVER_REASONS;
+    LogFormat: FORMATS;
+    LogLevelName: LEVELS;
+    Scheme: SCHEMES;
+    RegexRank: REGEX_RANKS;
+    TlsVersionName: TLS_VERSIONS;
+    TransportName: TRANSPORTS;
+    ProxyVersionName: PROXY_VERSIONS;
+    ServerCheckName: SERVER_CHECKS;
 }
 
 impl FromScalar for RedirectStatus {
@@ -127,16 +100,6 @@ impl FromScalar for RedirectStatus {
 
     fn info() -> WordInfo {
         info(REDIRECT_STATUSES, WordKind::Number { least: 301, most: 308 })
-    }
-}
-
-impl FromScalar for RegexRank {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, REGEX_RANKS)
-    }
-
-    fn info() -> WordInfo {
-        info(REGEX_RANKS, WordKind::Text)
     }
 }
 
@@ -153,26 +116,6 @@ impl FromScalar for DialectName {
     }
 }
 
-impl FromScalar for TlsVersionName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, TLS_VERSIONS)
-    }
-
-    fn info() -> WordInfo {
-        info(TLS_VERSIONS, WordKind::Text)
-    }
-}
-
-impl FromScalar for TransportName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, TRANSPORTS)
-    }
-
-    fn info() -> WordInfo {
-        info(TRANSPORTS, WordKind::Text)
-    }
-}
-
 impl FromScalar for ChallengeName {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text == "dns-01" {
@@ -185,26 +128,6 @@ impl FromScalar for ChallengeName {
 
     fn info() -> WordInfo {
         info(CHALLENGES, WordKind::Text)
-    }
-}
-
-impl FromScalar for ProxyVersionName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, PROXY_VERSIONS)
-    }
-
-    fn info() -> WordInfo {
-        info(PROXY_VERSIONS, WordKind::Text)
-    }
-}
-
-impl FromScalar for ServerCheckName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, SERVER_CHECKS)
-    }
-
-    fn info() -> WordInfo {
-        info(SERVER_CHECKS, WordKind::Text)
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use eddy_builtin::{IdFormat, OriginPattern, RateFields, RequestFraction};
 use eddy_filter::FailurePolicy;
 
-use super::choice::{Meaning, choose, info};
+use super::choice::{Meaning, keywords};
 use super::text::{FieldName, MethodName};
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
@@ -163,54 +163,12 @@ pub enum LuaLibraryName {
     Ffi,
 }
 
-impl FromScalar for LuaLibraryName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, LUA_LIBRARIES)
-    }
-
-    fn info() -> WordInfo {
-        info(LUA_LIBRARIES, WordKind::Text)
-    }
-}
-
-impl FromScalar for FailureName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, FAILURES)
-    }
-
-    fn info() -> WordInfo {
-        info(FAILURES, WordKind::Text)
-    }
-}
-
-impl FromScalar for IdFormatName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, ID_FORMATS)
-    }
-
-    fn info() -> WordInfo {
-        info(ID_FORMATS, WordKind::Text)
-    }
-}
-
-impl FromScalar for RateFieldsName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, RATE_FIELDS)
-    }
-
-    fn info() -> WordInfo {
-        info(RATE_FIELDS, WordKind::Text)
-    }
-}
-
-impl FromScalar for RateKeyName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, RATE_KEYS)
-    }
-
-    fn info() -> WordInfo {
-        info(RATE_KEYS, WordKind::Text)
-    }
+keywords! {
+    LuaLibraryName: LUA_LIBRARIES;
+    FailureName: FAILURES;
+    IdFormatName: ID_FORMATS;
+    RateFieldsName: RATE_FIELDS;
+    RateKeyName: RATE_KEYS;
 }
 
 const FAILURES: &[Meaning<FailureName>] = &[

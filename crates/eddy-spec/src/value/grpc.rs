@@ -2,21 +2,14 @@
 
 use eddy_http::GrpcStatus;
 
-use super::choice::{Meaning, choose, info};
-use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
+use super::choice::{Meaning, keywords};
 
 /// A gRPC status other than `OK`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrpcFailure(pub GrpcStatus);
 
-impl FromScalar for GrpcFailure {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, FAILURES)
-    }
-
-    fn info() -> WordInfo {
-        info(FAILURES, WordKind::Text)
-    }
+keywords! {
+    GrpcFailure: FAILURES;
 }
 
 const FAILURES: &[Meaning<GrpcFailure>] = &[

@@ -2,8 +2,7 @@
 
 use eddy_builtin::{EnumForm, JsonFieldNaming, StreamForm, Unknown, UnknownRequests};
 
-use super::choice::{Meaning, choose, info};
-use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
+use super::choice::{Meaning, keywords};
 
 /// Handling of requests that match no method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,54 +24,12 @@ pub struct JsonNamesName(pub JsonFieldNaming);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EnumFormName(pub EnumForm);
 
-impl FromScalar for UnknownRequestsName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, UNKNOWN_REQUESTS)
-    }
-
-    fn info() -> WordInfo {
-        info(UNKNOWN_REQUESTS, WordKind::Text)
-    }
-}
-
-impl FromScalar for UnknownName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, UNKNOWN)
-    }
-
-    fn info() -> WordInfo {
-        info(UNKNOWN, WordKind::Text)
-    }
-}
-
-impl FromScalar for StreamFormName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, STREAM_FORMS)
-    }
-
-    fn info() -> WordInfo {
-        info(STREAM_FORMS, WordKind::Text)
-    }
-}
-
-impl FromScalar for JsonNamesName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, JSON_NAMES)
-    }
-
-    fn info() -> WordInfo {
-        info(JSON_NAMES, WordKind::Text)
-    }
-}
-
-impl FromScalar for EnumFormName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, ENUM_FORMS)
-    }
-
-    fn info() -> WordInfo {
-        info(ENUM_FORMS, WordKind::Text)
-    }
+keywords! {
+    UnknownRequestsName: UNKNOWN_REQUESTS;
+    UnknownName: UNKNOWN;
+    StreamFormName: STREAM_FORMS;
+    JsonNamesName: JSON_NAMES;
+    EnumFormName: ENUM_FORMS;
 }
 
 const UNKNOWN_REQUESTS: &[Meaning<UnknownRequestsName>] = &[

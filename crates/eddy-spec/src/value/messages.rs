@@ -2,8 +2,8 @@
 
 use eddy_builtin::{AnyValues, Directions, Unreadable, WhichMessage};
 
-use super::choice::{Meaning, choose, info};
-use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
+use super::choice::{Meaning, keywords};
+use crate::read::{FromScalar, Misfit, WordInfo};
 
 /// Key of a value in the metadata or in access log entries.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -83,54 +83,12 @@ impl FromScalar for MetadataName {
     }
 }
 
-impl FromScalar for RedactEditName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, REDACT_EDITS)
-    }
-
-    fn info() -> WordInfo {
-        info(REDACT_EDITS, WordKind::Text)
-    }
-}
-
-impl FromScalar for DirectionsName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, DIRECTIONS)
-    }
-
-    fn info() -> WordInfo {
-        info(DIRECTIONS, WordKind::Text)
-    }
-}
-
-impl FromScalar for UnreadableName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, UNREADABLE)
-    }
-
-    fn info() -> WordInfo {
-        info(UNREADABLE, WordKind::Text)
-    }
-}
-
-impl FromScalar for AnyValuesName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, ANY_VALUES)
-    }
-
-    fn info() -> WordInfo {
-        info(ANY_VALUES, WordKind::Text)
-    }
-}
-
-impl FromScalar for WhichMessageName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, WHICH_MESSAGE)
-    }
-
-    fn info() -> WordInfo {
-        info(WHICH_MESSAGE, WordKind::Text)
-    }
+keywords! {
+    RedactEditName: REDACT_EDITS;
+    DirectionsName: DIRECTIONS;
+    UnreadableName: UNREADABLE;
+    AnyValuesName: ANY_VALUES;
+    WhichMessageName: WHICH_MESSAGE;
 }
 
 const REDACT_EDITS: &[Meaning<RedactEditName>] = &[

@@ -1,7 +1,7 @@
 //! Scalar values of protocol upgrades and `CONNECT`.
 
-use super::choice::{Meaning, choose, info};
-use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
+use super::choice::{Meaning, keywords};
+use crate::read::{FromScalar, Misfit, WordInfo};
 use eddy_config::{Connect, is_http};
 
 /// A protocol that clients may switch to, in lower case.
@@ -35,14 +35,8 @@ impl FromScalar for UpgradeName {
     }
 }
 
-impl FromScalar for ConnectName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, CONNECTS)
-    }
-
-    fn info() -> WordInfo {
-        info(CONNECTS, WordKind::Text)
-    }
+keywords! {
+    ConnectName: CONNECTS;
 }
 
 /// Maximum length of a protocol name in bytes.

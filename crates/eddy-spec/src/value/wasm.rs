@@ -1,8 +1,8 @@
 //! Scalar values in Wasm filter configurations.
 
-use super::choice::{Meaning, choose, info};
-use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
+use super::choice::{Meaning, keywords};
 use eddy_config::WasmIsolation;
+use crate::read::{FromScalar, Misfit, WordInfo};
 
 /// Exchanges that a fault of a module affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,14 +12,8 @@ pub struct IsolationName(pub WasmIsolation);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VariableName(pub String);
 
-impl FromScalar for IsolationName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        choose(text, ISOLATIONS)
-    }
-
-    fn info() -> WordInfo {
-        info(ISOLATIONS, WordKind::Text)
-    }
+keywords! {
+    IsolationName: ISOLATIONS;
 }
 
 impl FromScalar for VariableName {
