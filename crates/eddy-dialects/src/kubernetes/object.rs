@@ -31,129 +31,35 @@ pub(crate) const ISTIO_SECURITY: &str = "security.istio.io";
 
 /// All kinds that eddy reads.
 pub(crate) const KINDS: &[ObjectKind] = &[
-    ObjectKind { group: "", name: "Service", versions: &["v1"], is_namespaced: true, keys: &["spec"] },
-    ObjectKind { group: "", name: "Pod", versions: &["v1"], is_namespaced: true, keys: &["spec"] },
-    ObjectKind { group: "", name: "Namespace", versions: &["v1"], is_namespaced: false, keys: &["spec"] },
+    kind("", "Service", &["v1"]),
+    kind("", "Pod", &["v1"]),
+    ObjectKind { is_namespaced: false, ..kind("", "Namespace", &["v1"]) },
+    ObjectKind { keys: &["type", "data", "stringData", "immutable"], ..kind("", "Secret", &["v1"]) },
+    ObjectKind { keys: &["data", "binaryData", "immutable"], ..kind("", "ConfigMap", &["v1"]) },
     ObjectKind {
-        group: "",
-        name: "Secret",
-        versions: &["v1"],
-        is_namespaced: true,
-        keys: &["type", "data", "stringData", "immutable"],
-    },
-    ObjectKind {
-        group: "",
-        name: "ConfigMap",
-        versions: &["v1"],
-        is_namespaced: true,
-        keys: &["data", "binaryData", "immutable"],
-    },
-    ObjectKind {
-        group: "discovery.k8s.io",
-        name: "EndpointSlice",
-        versions: &["v1"],
-        is_namespaced: true,
         keys: &["addressType", "endpoints", "ports"],
+        ..kind("discovery.k8s.io", "EndpointSlice", &["v1"])
     },
-    ObjectKind {
-        group: "networking.k8s.io",
-        name: "Ingress",
-        versions: &["v1"],
-        is_namespaced: true,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: "networking.k8s.io",
-        name: "IngressClass",
-        versions: &["v1"],
-        is_namespaced: false,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: GATEWAY_API,
-        name: "GatewayClass",
-        versions: &["v1", "v1beta1"],
-        is_namespaced: false,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: GATEWAY_API,
-        name: "Gateway",
-        versions: &["v1", "v1beta1"],
-        is_namespaced: true,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: GATEWAY_API,
-        name: "HTTPRoute",
-        versions: &["v1", "v1beta1"],
-        is_namespaced: true,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: GATEWAY_API,
-        name: "GRPCRoute",
-        versions: &["v1"],
-        is_namespaced: true,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: GATEWAY_API,
-        name: "ReferenceGrant",
-        versions: &["v1", "v1beta1"],
-        is_namespaced: true,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: GATEWAY_API,
-        name: "BackendTLSPolicy",
-        versions: &["v1", "v1alpha3"],
-        is_namespaced: true,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: ISTIO_NETWORKING,
-        name: "Gateway",
-        versions: &["v1", "v1beta1", "v1alpha3"],
-        is_namespaced: true,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: ISTIO_NETWORKING,
-        name: "VirtualService",
-        versions: &["v1", "v1beta1", "v1alpha3"],
-        is_namespaced: true,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: ISTIO_NETWORKING,
-        name: "DestinationRule",
-        versions: &["v1", "v1beta1", "v1alpha3"],
-        is_namespaced: true,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: ISTIO_NETWORKING,
-        name: "ServiceEntry",
-        versions: &["v1", "v1beta1", "v1alpha3"],
-        is_namespaced: true,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: ISTIO_SECURITY,
-        name: "AuthorizationPolicy",
-        versions: &["v1", "v1beta1"],
-        is_namespaced: true,
-        keys: &["spec"],
-    },
-    ObjectKind {
-        group: ISTIO_SECURITY,
-        name: "RequestAuthentication",
-        versions: &["v1", "v1beta1"],
-        is_namespaced: true,
-        keys: &["spec"],
-    },
+    kind("networking.k8s.io", "Ingress", &["v1"]),
+    ObjectKind { is_namespaced: false, ..kind("networking.k8s.io", "IngressClass", &["v1"]) },
+    ObjectKind { is_namespaced: false, ..kind(GATEWAY_API, "GatewayClass", &["v1", "v1beta1"]) },
+    kind(GATEWAY_API, "Gateway", &["v1", "v1beta1"]),
+    kind(GATEWAY_API, "HTTPRoute", &["v1", "v1beta1"]),
+    kind(GATEWAY_API, "GRPCRoute", &["v1"]),
+    kind(GATEWAY_API, "ReferenceGrant", &["v1", "v1beta1"]),
+    kind(GATEWAY_API, "BackendTLSPolicy", &["v1", "v1alpha3"]),
+    kind(ISTIO_NETWORKING, "Gateway", &["v1", "v1beta1", "v1alpha3"]),
+    kind(ISTIO_NETWORKING, "VirtualService", &["v1", "v1beta1", "v1alpha3"]),
+    kind(ISTIO_NETWORKING, "DestinationRule", &["v1", "v1beta1", "v1alpha3"]),
+    kind(ISTIO_NETWORKING, "ServiceEntry", &["v1", "v1beta1", "v1alpha3"]),
+    kind(ISTIO_SECURITY, "AuthorizationPolicy", &["v1", "v1beta1"]),
+    kind(ISTIO_SECURITY, "RequestAuthentication", &["v1", "v1beta1"]),
 ];
+
+/// Returns a kind of namespaced objects with a `spec`.
+const fn kind(group: &'static str, name: &'static str, versions: &'static [&'static str]) -> ObjectKind {
+    ObjectKind { group, name, versions, is_namespaced: true, keys: &["spec"] }
+}
 
 /// Object of a kind that eddy reads.
 #[derive(Clone, Debug)]

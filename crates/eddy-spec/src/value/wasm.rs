@@ -1,8 +1,8 @@
 //! Scalar values in Wasm filter configurations.
 
 use super::choice::{Meaning, keywords};
-use eddy_config::WasmIsolation;
 use crate::read::{FromScalar, Misfit, WordInfo};
+use eddy_config::WasmIsolation;
 
 /// Exchanges that a fault of a module affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
