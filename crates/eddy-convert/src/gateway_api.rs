@@ -242,10 +242,10 @@ impl GatewayApiWriter<'_> {
             own["scheme"] = scheme.to_string().into();
         }
         if let Some(host) = &redirect.host {
-            match host.rsplit_once(':') {
-                Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => {
+            match host.rsplit_once(':').map(|(host, port)| (host, port.parse::<u16>())) {
+                Some((host, Ok(port))) if !host.is_empty() => {
                     own["hostname"] = host.into();
-                    own["port"] = port.parse::<u16>().unwrap_or_default().into();
+                    own["port"] = port.into();
                 }
                 _ => own["hostname"] = host.to_string().into(),
             }

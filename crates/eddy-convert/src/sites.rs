@@ -17,8 +17,8 @@ use eddy_config::{Action, ActionKind, GatewayConfig, Redirect, Respond, SitesAt}
 
 /// Returns the rules of the servers that listen at an address.
 pub(super) fn rules(config: &GatewayConfig, at: SitesAt, losses: &mut Vec<Loss>) -> Vec<PlainRule> {
-    let Some(sites) = config.sites.get(at.sites) else { return Vec::new() };
-    let Some(listening) = sites.program.addresses().get(at.address) else { return Vec::new() };
+    let sites = &config.sites[at.sites];
+    let listening = &sites.program.addresses()[at.address];
     let mut lowering = SitesConverter {
         config: sites,
         sites: &sites.program,
@@ -56,8 +56,8 @@ impl<'l> SitesConverter<'l> {
 
     fn server(&mut self, server: u32, is_default: bool) {
         let sites = self.sites;
-        let Some(spec) = sites.servers().get(server as usize) else { return };
-        let Some(place) = sites.places().get(spec.place as usize) else { return };
+        let spec = &sites.servers()[server as usize];
+        let place = &sites.places()[spec.place as usize];
         let mut hosts = Vec::new();
         for name in &spec.names {
             match &name.form {
@@ -97,7 +97,7 @@ impl<'l> SitesConverter<'l> {
 
     fn locations(&mut self, server: u32, locations: &[u32], own: &mut Vec<PlainRule>) {
         let places = self.sites.places();
-        let Some(place) = places.get(server as usize) else { return };
+        let place = &places[server as usize];
         match place.steps.as_slice() {
             [] => {}
             [RewriteDirective::Return { .. }, ..] => {
@@ -313,8 +313,8 @@ impl<'l> SitesConverter<'l> {
 
     fn named(&self, index: u32, name: &str) -> Option<&'l PlaceSpec> {
         let sites = self.sites;
-        let server = sites.servers().get(sites.server_of(index) as usize)?;
-        let mut places = server.locations.iter().filter_map(|index| sites.places().get(*index as usize));
+        let server = &sites.servers()[sites.server_of(index) as usize];
+        let mut places = server.locations.iter().map(|index| &sites.places()[*index as usize]);
         places.find(|place| matches!(&place.kind, PlaceKind::Named(own) if **own == *name))
     }
 

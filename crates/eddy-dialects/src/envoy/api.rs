@@ -60,7 +60,7 @@ impl Api {
         for line in text.lines() {
             match (line.strip_prefix(' '), head) {
                 (None, _) => {
-                    head = line.split_once(' ').unwrap_or_default();
+                    head = line.split_once(' ').expect("a heading is a kind and a name");
                     if head.0 == "message" {
                         api.messages.insert(head.1, EnvoyApiMessage::default());
                     } else {
@@ -68,10 +68,12 @@ impl Api {
                     }
                 }
                 (Some(field), ("message", name)) => {
-                    let fields = &mut api.messages.entry(name).or_default().fields;
-                    fields.extend(EnvoyApiField::read(field));
+                    let message = api.messages.get_mut(name).expect("a field follows its message");
+                    message.fields.push(EnvoyApiField::read(field));
                 }
-                (Some(value), (_, name)) => api.enums.entry(name).or_default().push(value),
+                (Some(value), (_, name)) => {
+                    api.enums.get_mut(name).expect("a value follows its enumeration").push(value);
+                }
             }
         }
         api
@@ -86,15 +88,15 @@ impl EnvoyApiMessage {
 }
 
 impl EnvoyApiField {
-    fn read(line: &'static str) -> Option<Self> {
-        let mut words = line.split(' ');
-        let (name, kind) = (words.next()?, words.next()?);
+    fn read(line: &'static str) -> Self {
+        let (name, rest) = line.split_once(' ').expect("a field is a name and a kind");
+        let (kind, choice) = rest.split_once(' ').map_or((rest, None), |(kind, choice)| (kind, Some(choice)));
         let (count, kind) = match kind.split_once(':') {
             Some(("list", kind)) => (FieldCardinality::List, kind),
             Some((_, kind)) => (FieldCardinality::Map, kind),
             None => (FieldCardinality::One, kind),
         };
-        Some(Self { name, count, kind, choice: words.next() })
+        Self { name, count, kind, choice }
     }
 }
 

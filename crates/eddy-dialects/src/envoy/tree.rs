@@ -145,7 +145,7 @@ impl EnvoyReader<'_> {
         for route in leaves {
             let before = routes.table.config.routes.rules.len();
             self.route(route, before + 1, scope, way.conditions, frame, routes);
-            let made = routes.table.config.routes.rules.get_mut(before..).unwrap_or_default();
+            let made = routes.table.config.routes.rules.get_mut(before..).expect("rules are only added");
             is_final |= made.iter().any(|rule| takes_all(rule, way.conditions));
             if reads_raw {
                 made.iter_mut().for_each(lift_path_condition);

@@ -142,7 +142,7 @@ impl BackendTls {
         policy: &BackendTlsPolicy,
         manifests: &Manifests<'_, '_>,
     ) -> StatusCondition {
-        let older = self.policies.get(..number).unwrap_or_default();
+        let older = &self.policies[..number];
         let rival_of = |target| older.iter().find(|older| older.targets.contains(target));
         let rivals = policy.targets.iter().map(rival_of);
         // A policy takes effect if one of its targets has no older policy.
@@ -239,7 +239,7 @@ fn tls_of(
                     .objection(second.place, "eddy reads certificate authorities from only one ConfigMap")
                     .hint("put them into one ConfigMap");
             }
-            let Some(first) = references.value.first() else { return Ok(tls) };
+            let first = references.value.first().expect("the list is not empty");
             let name = first.value.name.as_ref().map(|name| name.value.0.clone()).unwrap_or_default();
             let kind = first.value.kind.as_ref().map_or("", |kind| &*kind.value.0);
             let group = first.value.group.as_ref().map_or("", |group| &*group.value.0);

@@ -79,18 +79,16 @@ impl References<'_, '_, '_> {
             Some(Err(fault)) => return Err(fault.clone()),
             None => {}
         }
-        match found.app_protocol.as_deref().map(Spoken::of) {
-            None | Some(Spoken::Plain) => {}
-            Some(Spoken::OverTls) if found.cluster.tls.is_some() => {}
-            Some(Spoken::OverTls) => {
-                let protocol = found.app_protocol.unwrap_or_default();
+        match found.app_protocol.as_deref().map(|protocol| (protocol, Spoken::of(protocol))) {
+            None | Some((_, Spoken::Plain)) => {}
+            Some((_, Spoken::OverTls)) if found.cluster.tls.is_some() => {}
+            Some((protocol, Spoken::OverTls)) => {
                 let message = format!(
                     "{what} uses `{protocol}`, and no BackendTLSPolicy configures how to verify its certificate"
                 );
                 return fail("UnsupportedProtocol", message);
             }
-            Some(Spoken::Other) => {
-                let protocol = found.app_protocol.unwrap_or_default();
+            Some((protocol, Spoken::Other)) => {
                 let message = format!("{what} uses `{protocol}`, which eddy does not support");
                 return fail("UnsupportedProtocol", message);
             }

@@ -150,9 +150,9 @@ impl<'t> ManifestReader<'t, '_> {
     }
 
     fn note_version(&mut self, kind: &ObjectKind, written: &Spanned<Shared<str>>) {
-        let version = kind.versions.first().copied().unwrap_or_default();
+        let version = kind.versions.first().expect("a kind has a version");
         let whole =
-            if kind.group.is_empty() { version.to_owned() } else { format!("{}/{version}", kind.group) };
+            if kind.group.is_empty() { (*version).to_owned() } else { format!("{}/{version}", kind.group) };
         let message = format!("the version `{}` of {} is not supported", shown(&written.value), kind.name);
         self.report.error(written.place, message).hint(format!("write `apiVersion: {whole}`"));
     }

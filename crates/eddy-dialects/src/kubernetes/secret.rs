@@ -65,20 +65,20 @@ impl Secrets {
     ) -> Result<CertificateFiles, SecretFault> {
         let secret = self.known.get(name).ok_or(SecretFault::Missing)?;
         let part = |part: &'static str, content: &Option<InlineText>| {
-            let content =
-                content.clone().ok_or_else(|| SecretFault::Broken(format!("it has no `{part}`")))?;
-            Ok(secret.written(name, part, content, sources))
+            content.clone().ok_or_else(|| SecretFault::Broken(format!("it has no `{part}`")))
         };
-        let chain = part(CHAIN, &secret.chain)?;
-        let key = part(KEY, &secret.key)?;
-        let bytes =
-            |content: &Option<InlineText>| content.clone().map_or_else(Default::default, |text| text.0);
-        let identity = Identity::from_pem(&bytes(&secret.chain), &bytes(&secret.key), None);
+        let (chain, key) = (part(CHAIN, &secret.chain)?, part(KEY, &secret.key)?);
+        let identity = Identity::from_pem(&chain.0, &key.0, None);
         let identity = identity.map_err(|error| {
             let part = if error.is_of_key() { KEY } else { CHAIN };
             SecretFault::Broken(format!("its `{part}`: {error}"))
         })?;
-        Ok(CertificateFiles { chain, key, ocsp: None, hosts: Some(identity.names().to_vec()) })
+        Ok(CertificateFiles {
+            chain: secret.written(name, CHAIN, chain, sources),
+            key: secret.written(name, KEY, key, sources),
+            ocsp: None,
+            hosts: Some(identity.names().to_vec()),
+        })
     }
 }
 

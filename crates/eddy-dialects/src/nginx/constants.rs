@@ -151,8 +151,9 @@ impl Constants {
                 }
                 _ => {}
             }
-            if exits.len() > EXITS_MAX {
-                let exit = exits.pop().unwrap_or_default();
+            if exits.len() > EXITS_MAX
+                && let Some(exit) = exits.pop()
+            {
                 exits.iter_mut().take(1).for_each(|first| self.join(first, exit.clone()));
             }
         }

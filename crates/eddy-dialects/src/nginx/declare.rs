@@ -74,10 +74,10 @@ fn note_reads(directives: &[Directive], names: &mut HashSet<String>) {
 
 fn note_names(text: &str, names: &mut HashSet<String>) {
     for (at, _) in text.match_indices('$') {
-        let rest = text.get(at + 1..).unwrap_or_default();
+        let rest = &text[at + 1..];
         let rest = rest.strip_prefix('{').unwrap_or(rest);
         let end =
             rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_').unwrap_or(rest.len());
-        names.insert(rest.get(..end).unwrap_or_default().to_ascii_lowercase());
+        names.insert(rest[..end].to_ascii_lowercase());
     }
 }

@@ -53,7 +53,7 @@ impl NginxReader<'_, '_> {
         }
         for server in address.servers.iter().filter_map(find) {
             let tls = &server.scope.tls;
-            let hosts = self.spec.servers.get(server.index as usize).map(hosts_of).unwrap_or_default();
+            let hosts = hosts_of(&self.spec.servers[server.index as usize]);
             let is_as_default =
                 !own.is_rejecting && (tls.chains.is_empty() || tls.has_same_certificates(own));
             if !is_as_default && let Some(unsaid) = hosts.unsaid {

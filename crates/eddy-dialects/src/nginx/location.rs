@@ -94,7 +94,7 @@ impl NginxReader<'_, '_> {
     /// Adds a place; returns its index.
     pub(super) fn add_place(&mut self, place: PlaceSpec) -> u32 {
         self.spec.places.push(place);
-        u32::try_from(self.spec.places.len() - 1).unwrap_or(u32::MAX)
+        u32::try_from(self.spec.places.len() - 1).expect("fewer places than `u32` counts")
     }
 
     /// Returns the last argument of `try_files` in a block.

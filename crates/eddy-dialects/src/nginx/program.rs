@@ -43,7 +43,7 @@ impl NginxReader<'_, '_> {
                     let inner: Vec<Directive> = inner.into_iter().cloned().collect();
                     let if_place = if here == LOCATION { if_place(self, directive) } else { None };
                     let inner = self.steps(&inner, inner_block, &mut |_, _| None);
-                    let count = u32::try_from(inner.len()).unwrap_or(u32::MAX);
+                    let count = u32::try_from(inner.len()).expect("fewer steps than `u32` counts");
                     steps.push(RewriteDirective::If { test: Box::new(test), place: if_place, steps: count });
                     steps.extend(inner);
                 }

@@ -126,7 +126,7 @@ impl NginxReader<'_, '_> {
         };
         let (host, uri) = match rest.strip_prefix("unix:") {
             Some(path) => match path.split_once(':') {
-                Some((path, uri)) => (rest.get(..5 + path.len()).unwrap_or_default(), uri),
+                Some((path, uri)) => (&rest[..5 + path.len()], uri),
                 None => (rest, ""),
             },
             None => rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len())),
@@ -179,7 +179,7 @@ impl NginxReader<'_, '_> {
                 continue;
             };
             let host = match (rest.find(['/', '?']), end) {
-                (Some(at), _) => rest.get(..at).unwrap_or_default(),
+                (Some(at), _) => &rest[..at],
                 (None, None) => rest,
                 // The request provides no more than the path.
                 (None, Some(OpenEnd { kind: EndKind::Uri | EndKind::Group, .. }))

@@ -65,7 +65,7 @@ impl NginxReader<'_, '_> {
             merges_slashes: scope.merges_slashes,
             field_names: scope.field_names(),
         });
-        let index = u32::try_from(self.spec.servers.len() - 1).unwrap_or(u32::MAX);
+        let index = u32::try_from(self.spec.servers.len() - 1).expect("fewer servers than `u32` counts");
         ServerRead { index, listens, scope, place: directive.name.place }
     }
 

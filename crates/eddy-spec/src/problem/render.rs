@@ -122,7 +122,7 @@ impl<'s> Cursor<'s> {
         if !std::ptr::eq(self.line, line) || chars < self.chars {
             (self.line, self.chars, self.bytes) = (line, 0, 0);
         }
-        let rest = line.get(self.bytes..).unwrap_or_default();
+        let rest = &line[self.bytes..];
         let wanted = chars - self.chars;
         let mut passed = 0;
         let bytes: usize = rest.chars().take(wanted).inspect(|_| passed += 1).map(char::len_utf8).sum();
@@ -132,7 +132,7 @@ impl<'s> Cursor<'s> {
         {
             self.work += passed;
         }
-        rest.get(bytes..).unwrap_or_default()
+        &rest[bytes..]
     }
 }
 

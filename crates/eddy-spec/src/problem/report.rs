@@ -198,7 +198,7 @@ impl ProblemReport {
 
     fn show(&mut self, place: SourceSpan, severity: Severity, message: String) -> &mut PendingProblem {
         self.found.push(PendingProblem::new(place, severity, message));
-        self.found.last_mut().unwrap_or(&mut self.spare)
+        self.found.last_mut().expect("a problem was added")
     }
 
     fn hide(&mut self) -> &mut PendingProblem {

@@ -75,7 +75,7 @@ fn edits_between(a: &str, b: &str) -> usize {
         }
         before = std::mem::replace(&mut above, row);
     }
-    above.last().copied().unwrap_or(0)
+    *above.last().expect("a row begins with the empty text")
 }
 
 /// Cost of comparing two names; the unit is the cost of skipping one.

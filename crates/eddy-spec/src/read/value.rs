@@ -178,7 +178,7 @@ fn note_misfit(
             }
             Misfit::Range => {
                 let info = info();
-                let limit = info.limit.as_deref().unwrap_or("a smaller range");
+                let limit = info.limit.as_deref().expect("a type with a range names it");
                 format!("`{text}` is out of range: expected {limit}")
             }
             Misfit::Reason { reason, .. } => format!("`{text}` {reason}"),

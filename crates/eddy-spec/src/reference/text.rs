@@ -6,7 +6,7 @@ use crate::read::{KeyInfo, MappingInfo, ValueSchema};
 pub(super) fn paragraphs(doc: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     for line in doc.lines().map(str::trim) {
-        let Some(last) = paragraphs.last_mut() else { continue };
+        let last = paragraphs.last_mut().expect("there is always a last paragraph");
         match (line.is_empty(), last.is_empty()) {
             (true, true) => {}
             (true, false) => paragraphs.push(String::new()),

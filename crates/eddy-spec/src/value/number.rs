@@ -14,19 +14,19 @@ impl<const LEAST: u64, const MOST: u64> Number<LEAST, MOST> {
     /// Converts the number to a narrower type; the range in the type ensures that it fits.
     pub fn to_u32(self) -> u32 {
         const { assert!(MOST <= u32::MAX as u64, "the range fits") };
-        u32::try_from(self.0).unwrap_or(u32::MAX)
+        u32::try_from(self.0).expect("the range in the type fits")
     }
 
     /// Converts the number to a narrower type; the range in the type ensures that it fits.
     pub fn to_u16(self) -> u16 {
         const { assert!(MOST <= u16::MAX as u64, "the range fits") };
-        u16::try_from(self.0).unwrap_or(u16::MAX)
+        u16::try_from(self.0).expect("the range in the type fits")
     }
 
     /// Converts the number to a narrower type; the range in the type ensures that it fits.
     pub fn to_u8(self) -> u8 {
         const { assert!(MOST <= u8::MAX as u64, "the range fits") };
-        u8::try_from(self.0).unwrap_or(u8::MAX)
+        u8::try_from(self.0).expect("the range in the type fits")
     }
 }
 

@@ -11,7 +11,7 @@ impl<const LEAST: u64, const MOST: u64> ByteSize<LEAST, MOST> {
     /// Converts the size to a narrower type; the range in the type ensures that it fits.
     pub fn to_u32(self) -> u32 {
         const { assert!(MOST <= u32::MAX as u64, "the range fits") };
-        u32::try_from(self.0).unwrap_or(u32::MAX)
+        u32::try_from(self.0).expect("the range in the type fits")
     }
 }
 
