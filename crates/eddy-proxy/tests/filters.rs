@@ -214,26 +214,24 @@ impl FilterTestGateway {
 
     /// Waits until this many requests of filters have ended: token, status, body or reason.
     fn events(&self, count: usize) -> Vec<(u64, u16, String)> {
-        let begun = std::time::Instant::now();
-        loop {
-            let events = self.library.events.lock().unwrap().clone();
-            if events.len() >= count || begun.elapsed() > PATIENCE {
-                return events;
-            }
-            std::thread::yield_now();
-        }
+        wait_for(count, &self.library.events)
     }
 
     /// Waits until this many ends of exchanges were reported.
     fn ends(&self, count: usize) -> Vec<(u64, u64, EndReason)> {
-        let begun = std::time::Instant::now();
-        loop {
-            let ended = self.library.ended.lock().unwrap().clone();
-            if ended.len() >= count || begun.elapsed() > PATIENCE {
-                return ended;
-            }
-            std::thread::yield_now();
+        wait_for(count, &self.library.ended)
+    }
+}
+
+/// Waits until a list has this many entries, but not for ever; returns those that it has.
+fn wait_for<T: Clone>(count: usize, list: &Mutex<Vec<T>>) -> Vec<T> {
+    let begun = std::time::Instant::now();
+    loop {
+        let entries = list.lock().unwrap().clone();
+        if entries.len() >= count || begun.elapsed() > PATIENCE {
+            return entries;
         }
+        std::thread::yield_now();
     }
 }
 
