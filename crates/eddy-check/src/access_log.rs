@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use eddy_model::{ClusterConfig, LinkProtocol};
-
-use super::cluster_draft::ClusterDraft;
-use super::setting::set_time;
 use eddy_config::{AccessLogConfig, LogServiceConfig, RecordedMetadata};
+use eddy_model::{ClusterConfig, LinkProtocol};
 use eddy_spec::problem::ProblemReport;
 use eddy_spec::read::{NamedEntry, NamedMap, Spanned};
 use eddy_spec::spec::{AccessLogSpec, LogServiceSpec};
 use eddy_spec::value::{MetadataName, RecordKey};
+
+use super::cluster_draft::ClusterDraft;
+use super::setting::set_time;
 
 /// Checks the access log; its cluster counts as used.
 pub fn check_access_log(

@@ -3,18 +3,18 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use eddy_model::WrittenPath;
-
-use super::filter::folder_of;
-use super::names::place_text;
-use super::written_path::{written, written_place};
 use eddy_config::CertificateFiles;
 use eddy_config::{AcmeChallenge, AcmeConfig, OrderedCertificate};
 use eddy_config::{ListenerConfig, Serve};
+use eddy_model::WrittenPath;
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 use eddy_spec::read::{OneOrMany, Spanned};
 use eddy_spec::spec::AcmeSpec;
 use eddy_spec::value::CertifiedHost;
+
+use super::filter::folder_of;
+use super::names::place_text;
+use super::written_path::{written, written_place};
 
 /// Collects the certificates that listeners order.
 #[derive(Debug, Default)]

@@ -1,21 +1,21 @@
 //! Checks the action of a rule.
 
-use eddy_ids::Shared;
-use eddy_route::PathRewrite;
-
-use super::cluster_draft::ClusterDraft;
-use super::edits::check_edits;
 use eddy_config::{
     Action, ActionKind, Failover, FailoverReason, HedgeConfig, Redirect, Respond, RetryConfig,
     RuleFilterConfig, WeightedCluster,
 };
 use eddy_config::{Protocols, Upgrades};
+use eddy_ids::Shared;
+use eddy_route::PathRewrite;
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 use eddy_spec::read::{Boxed, OneOrMany, Spanned};
 use eddy_spec::spec::{
     FailoverSpec, HedgeSpec, RedirectSpec, RespondSpec, RetrySpec, RuleSpec, WeightedSpec,
 };
 use eddy_spec::value::{ConfigName, HostAndPort, PathText};
+
+use super::cluster_draft::ClusterDraft;
+use super::edits::check_edits;
 
 /// A checked action, with its path rewrite.
 #[derive(Debug)]

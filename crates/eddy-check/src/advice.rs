@@ -1,7 +1,8 @@
 //! Warnings about a configuration that works, but probably not as it was meant.
 
-use super::names::NameRegistry;
 use eddy_spec::problem::ProblemReport;
+
+use super::names::NameRegistry;
 
 /// Warns about names that nothing refers to.
 pub(crate) fn advise<I: Copy>(names: &NameRegistry<I>, report: &mut ProblemReport) {

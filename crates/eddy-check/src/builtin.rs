@@ -8,9 +8,6 @@ use eddy_builtin::{
     Listed, OriginPattern, PasswordForm, RateFields, RateKey, RateLimitConfig, RequestFraction,
     RequestIdConfig, TemplateString,
 };
-
-use super::context::{Surroundings, checked_field};
-use super::messages::{message_fields, redact};
 use eddy_config::AddressBlock;
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 use eddy_spec::read::{Boxed, FromNode, OneOrMany, Spanned};
@@ -20,6 +17,9 @@ use eddy_spec::spec::{
 };
 use eddy_spec::value::{BoundedText, RateKeyName};
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};
+
+use super::context::{Surroundings, checked_field};
+use super::messages::{message_fields, redact};
 
 /// Reads and checks the configuration of a built-in filter of this kind.
 pub(super) fn read_builtin(

@@ -8,11 +8,6 @@ use eddy_model::{
     EndpointOptions, GrpcProbe, HealthConfig, HealthProbe, HttpProbe, LimitsConfig, LinkProtocol, PoolConfig,
     RetryBudget, UpstreamHttp2Config,
 };
-
-use super::cluster_draft::ClusterDraft;
-use super::draft::Draft;
-use super::setting::{set_number, set_time};
-use super::tls::check_cluster_tls;
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 use eddy_spec::read::{Either, NamedMap, Spanned};
 use eddy_spec::spec::{
@@ -20,6 +15,11 @@ use eddy_spec::spec::{
     PoolSpec, RetryBudgetSpec, UpstreamHttp2Spec,
 };
 use eddy_spec::value::{ConfigName, EndpointAddressText};
+
+use super::cluster_draft::ClusterDraft;
+use super::draft::Draft;
+use super::setting::{set_number, set_time};
+use super::tls::check_cluster_tls;
 
 /// Checks the clusters and adds them.
 pub fn check_clusters(

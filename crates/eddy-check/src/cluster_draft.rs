@@ -1,13 +1,13 @@
 //! Clusters of a configuration under construction.
 
+use eddy_config::ClusterSlots;
 use eddy_ids::{ClusterId, DuplicateKey, Shared, SlotsDraft};
 use eddy_model::ClusterConfig;
-
-use super::names::{NameRegistry, free_name};
-use eddy_config::ClusterSlots;
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 use eddy_spec::read::Spanned;
 use eddy_spec::value::ConfigName;
+
+use super::names::{NameRegistry, free_name};
 
 /// Clusters so far, by name.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! Checks the conditions of a rule.
 
 use eddy_route::{HostPattern, PathPattern, ValueMatch, ValueTest};
-
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 use eddy_spec::read::{Boxed, Either, NamedMap, OneOrMany, Spanned};
 use eddy_spec::spec::{MatchSpec, PathSpec, ValueSpec};

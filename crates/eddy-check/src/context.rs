@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_http::FieldEdits;
-
 use eddy_spec::problem::ProblemReport;
 use eddy_spec::read::Spanned;
 use eddy_spec::value::FieldName;

@@ -1,7 +1,8 @@
 //! `ConfigDialect`: a language in which a configuration, or a part of it, is written.
 
-use super::draft::Draft;
 use eddy_spec::problem::ProblemReport;
+
+use super::draft::Draft;
 
 /// A language in which a configuration, or a part of it, is written. It reads `Input`: the source texts, or objects
 /// that were read from them before.

@@ -3,10 +3,22 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use eddy_config::ListenerTlsConfig;
+use eddy_config::SitesConfig;
+use eddy_config::{
+    ClusterSlots, FilterSlots, GatewayConfig, GatewaySettings, ListenAddress, ListenerConfig, Serve,
+    TableSlots,
+};
 use eddy_ids::{ClusterId, DuplicateKey, FilterId, Shared, TableId};
 use eddy_model::ClusterConfig;
 use eddy_route::SourceLocation;
 use eddy_route::normalise::Normaliser;
+use eddy_spec::Leniency;
+use eddy_spec::ObjectStatus;
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, origin_of};
+use eddy_spec::spec::KubernetesSpec;
+use eddy_spec::version_of;
+use eddy_spec::yaml::YamlNode;
 
 use super::advice::advise;
 use super::cluster_draft::ClusterDraft;
@@ -16,18 +28,6 @@ use super::listener_registry::ListenerRegistry;
 use super::routes::check_routes;
 use super::shown::shown_text;
 use super::table_draft::TablesDraft;
-use eddy_config::ListenerTlsConfig;
-use eddy_config::SitesConfig;
-use eddy_config::{
-    ClusterSlots, FilterSlots, GatewayConfig, GatewaySettings, ListenAddress, ListenerConfig, Serve,
-    TableSlots,
-};
-use eddy_spec::Leniency;
-use eddy_spec::ObjectStatus;
-use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, origin_of};
-use eddy_spec::spec::KubernetesSpec;
-use eddy_spec::version_of;
-use eddy_spec::yaml::YamlNode;
 
 /// Parts of the configuration before, which the next one keeps.
 #[derive(Clone, Copy, Debug)]

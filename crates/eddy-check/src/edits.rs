@@ -1,7 +1,6 @@
 //! Checks changes to headers.
 
 use eddy_http::{EditFault, FieldEdits};
-
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 use eddy_spec::read::{Boxed, OneOrMany, Spanned};
 use eddy_spec::spec::EditsSpec;

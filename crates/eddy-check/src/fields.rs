@@ -7,14 +7,14 @@
 use std::path::Path;
 
 use eddy_builtin::{BuiltinConfig, MessageFieldsConfig, WantedField};
-use eddy_ids::{FilterId, Shared, SlotsDraft};
-
-use super::messages::{name_of, wanted};
 use eddy_config::{FilterConfig, FilterKind};
+use eddy_ids::{FilterId, Shared, SlotsDraft};
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 use eddy_spec::read::{NamedEntry, NamedMap, Spanned};
 use eddy_spec::spec::{FilterFieldSpec, FilterFieldsSpec, MessageFieldSpec};
 use eddy_spec::value::RecordKey;
+
+use super::messages::{name_of, wanted};
 
 /// Filters under construction, by name.
 pub(super) type FiltersDraft<'l> = SlotsDraft<'l, FilterId, Shared<str>, FilterConfig>;

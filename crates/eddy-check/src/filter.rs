@@ -5,8 +5,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use eddy_builtin::BuiltinConfig;
+use eddy_config::{
+    FilterConfig, FilterKind, FilterSlots, GoSource, ListenerConfig, LuaConfig, LuaScriptText,
+    RuleFilterConfig, Serve,
+};
 use eddy_filter::{CHAIN_FILTERS_MAX, CallLimits, FailurePolicy, FilterPolicy};
 use eddy_ids::{BySlot, FilterId, Shared, TableId};
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
+use eddy_spec::read::{Any, Boxed, NamedMap, Spanned};
+use eddy_spec::spec::{FilterSpec, GoSpec, LuaRuleSpec, NativeSpec, RuleFilterSpec};
+use eddy_spec::value::ConfigName;
+use eddy_spec::yaml::YamlNode;
 
 use super::builtin::{overlay, read_builtin};
 use super::context::Surroundings;
@@ -15,15 +24,6 @@ use super::json::json_of;
 use super::lua::{check_lua, check_rule_script};
 use super::names::{NameRegistry, free_name};
 use super::wasm::{check_wasm, plain_or_json};
-use eddy_config::{
-    FilterConfig, FilterKind, FilterSlots, GoSource, ListenerConfig, LuaConfig, LuaScriptText,
-    RuleFilterConfig, Serve,
-};
-use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
-use eddy_spec::read::{Any, Boxed, NamedMap, Spanned};
-use eddy_spec::spec::{FilterSpec, GoSpec, LuaRuleSpec, NativeSpec, RuleFilterSpec};
-use eddy_spec::value::ConfigName;
-use eddy_spec::yaml::YamlNode;
 
 /// Checked filters, with the facts that the checks of rules need.
 #[derive(Debug)]

@@ -2,16 +2,16 @@
 
 use std::num::NonZeroU32;
 
-use eddy_ids::Shared;
-use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig};
-
-use super::cluster_draft::ClusterDraft;
 use eddy_config::{Forward, Forwarding, ProxyProtocolConfig, SessionEnds};
 use eddy_config::{ListenAddress, ListenerConfig, Serve};
+use eddy_ids::Shared;
+use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig};
 use eddy_spec::problem::{ProblemReport, SourceText, origin_of, place_of};
 use eddy_spec::read::{OneOrMany, Spanned};
 use eddy_spec::spec::{ForwardSpec, ListenerSpec, ProxyProtocolSpec};
 use eddy_spec::value::{Number, TransportName};
+
+use super::cluster_draft::ClusterDraft;
 
 /// Checks the targets of forwarded connections or datagrams; their clusters count as used.
 pub(crate) fn check_forward(

@@ -1,12 +1,13 @@
 //! Checks the settings of the gateway as a whole: admin listener, log, limits, quarantine.
 
-use super::listener::is_loopback;
-use super::listener_registry::ListenerRegistry;
-use super::setting::{set_number, set_time};
 use eddy_config::{AdminConfig, GatewayLimits, ListenAddress, LogConfig, QuarantineConfig};
 use eddy_spec::problem::ProblemReport;
 use eddy_spec::read::Spanned;
 use eddy_spec::spec::{AdminSpec, GatewayLimitsSpec, LogSpec, QuarantineSpec};
+
+use super::listener::is_loopback;
+use super::listener_registry::ListenerRegistry;
+use super::setting::{set_number, set_time};
 
 /// Checks the admin listener: only a loopback address is accepted unless the configuration allows others.
 pub fn check_admin(

@@ -155,11 +155,11 @@ const JSON_BYTES_MAX: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {
+    use eddy_spec::problem::ProblemReport;
+    use eddy_spec::yaml::parse;
     use proptest::prelude::*;
 
     use super::{PlainScalar, json_of, plain};
-    use eddy_spec::problem::ProblemReport;
-    use eddy_spec::yaml::parse;
 
     fn check(yaml: &str, expected: &str) {
         let mut report = ProblemReport::new();

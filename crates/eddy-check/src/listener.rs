@@ -3,21 +3,21 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
 
+use eddy_config::{
+    ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
+};
 use eddy_http::{HeadLimits, Http2Limits};
 use eddy_ids::{Shared, TableId};
+use eddy_spec::problem::ProblemReport;
+use eddy_spec::read::{OneOrMany, Spanned};
+use eddy_spec::spec::{ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
+use eddy_spec::value::{ConfigName, TransportName};
 
 use super::draft::Draft;
 use super::forward::{check_forward, check_proxy_protocol, check_transport, check_unused};
 use super::names::NameRegistry;
 use super::setting::{set_number, set_time};
 use super::tls::check_tls;
-use eddy_config::{
-    ForwardedConfig, Http2Config, HttpLimits, HttpTimeouts, ListenAddress, ListenerConfig, Serve,
-};
-use eddy_spec::problem::ProblemReport;
-use eddy_spec::read::{OneOrMany, Spanned};
-use eddy_spec::spec::{ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
-use eddy_spec::value::{ConfigName, TransportName};
 
 /// Checks the listeners and adds them; the route tables that they name count as used.
 pub fn check_listeners(

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
+use eddy_config::ListenAddress;
 use eddy_ids::Shared;
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 
 use super::acme::Orders;
 use super::names::place_text;
-use eddy_config::ListenAddress;
-use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 
 /// Names and addresses in use, and certificates that are ordered.
 #[derive(Debug)]

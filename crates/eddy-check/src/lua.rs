@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::time::Duration;
 
-use eddy_ids::Shared;
-
 use eddy_config::{LuaAllowed, LuaConfig, LuaScriptText};
+use eddy_ids::Shared;
 use eddy_spec::problem::{ProblemReport, shown};
 use eddy_spec::read::{NamedMap, Spanned};
 use eddy_spec::spec::{LuaRuleSpec, LuaScriptSpec, LuaSpec};

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use super::names::place_text;
 use eddy_spec::problem::{ProblemReport, SourceText, shown};
 use eddy_spec::read::{NamedMap, Spanned};
 use eddy_spec::spec::GatewaySpec;
+
+use super::names::place_text;
 
 /// Merges `other` into `united`: lists are concatenated, mappings of names are merged. A key or name that occurs in
 /// both is an error that names both positions.

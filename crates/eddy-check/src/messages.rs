@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use eddy_builtin::{MessageFieldsConfig, MessagePath, RedactConfig, RedactEdit, WantedField};
-
-use super::context::{Surroundings, checked_field};
 use eddy_spec::problem::ProblemReport;
 use eddy_spec::read::{NamedEntry, Spanned};
 use eddy_spec::spec::{MessageFieldSpec, MessageFieldsSpec, MessagePathSpec, RedactSpec, RequestFieldSpec};
 use eddy_spec::value::{BoundedText, ByteSize, RedactEditName};
+
+use super::context::{Surroundings, checked_field};
 
 /// Checks which message fields are extracted.
 pub(super) fn message_fields(

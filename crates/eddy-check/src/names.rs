@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use eddy_ids::Shared;
-
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use eddy_spec::read::Spanned;
 use eddy_spec::value::ConfigName;

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use eddy_ids::TableId;
-use eddy_route::{CompiledRule, PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueTest};
-
-use super::table_draft::{RulePlaces, TablePlaces};
 use eddy_config::TableConfig;
 use eddy_config::{ListenerConfig, Serve, TableSlots};
+use eddy_ids::TableId;
+use eddy_route::{CompiledRule, PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueTest};
 use eddy_spec::problem::{ProblemReport, SourceSpan};
+
+use super::table_draft::{RulePlaces, TablePlaces};
 
 /// Builds a router for the tables of each listener, and for each table that no listener serves.
 pub(crate) fn check_routes(

@@ -222,9 +222,10 @@ const SECRET_PARTS: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::shown_text;
     use eddy_spec::problem::{ProblemReport, SourceText};
     use eddy_spec::yaml::parse;
+
+    use super::shown_text;
 
     fn check(text: &str, expected: &str) {
         let source = SourceText::new("a.yaml", text);

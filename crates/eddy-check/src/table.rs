@@ -2,18 +2,18 @@
 
 use std::collections::HashMap;
 
+use eddy_config::{Action, ActionKind};
 use eddy_ids::{Shared, TableId};
 use eddy_route::{Dialect, Rule};
+use eddy_spec::problem::{ProblemReport, SourceSpan};
+use eddy_spec::read::{Boxed, Spanned};
+use eddy_spec::spec::RuleSpec;
+use eddy_spec::value::ConfigName;
 
 use super::action::{CheckedAction, check_action};
 use super::condition::check_conditions;
 use super::draft::Draft;
 use super::table_draft::{RulePlaces, TableDraft};
-use eddy_config::{Action, ActionKind};
-use eddy_spec::problem::{ProblemReport, SourceSpan};
-use eddy_spec::read::{Boxed, Spanned};
-use eddy_spec::spec::RuleSpec;
-use eddy_spec::value::ConfigName;
 
 /// Checks the rules of a table. The clusters that they name count as used.
 pub fn check_rules(

@@ -1,15 +1,15 @@
 //! Route tables under construction.
 
-use eddy_ids::{ActionId, BySlot, Shared, SlotsDraft, TableId};
-use eddy_route::{Dialect, Rule};
-
-use super::condition::ConditionPlaces;
-use super::names::{NameRegistry, free_name};
 use eddy_config::TableConfig;
 use eddy_config::{Action, TableSlots};
+use eddy_ids::{ActionId, BySlot, Shared, SlotsDraft, TableId};
+use eddy_route::{Dialect, Rule};
 use eddy_spec::problem::SourceSpan;
 use eddy_spec::read::Spanned;
 use eddy_spec::value::ConfigName;
+
+use super::condition::ConditionPlaces;
+use super::names::{NameRegistry, free_name};
 
 /// Tables under construction.
 #[derive(Debug)]

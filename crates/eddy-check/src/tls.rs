@@ -1,18 +1,18 @@
 //! Checks TLS settings, towards clients and towards endpoints.
 
-use eddy_model::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles, ServerCheck};
-use eddy_tls::is_server_name;
-
-use super::acme::Orders;
-use super::setting::set_time;
-use super::written_path::{written, written_place};
 use eddy_config::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
+use eddy_model::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles, ServerCheck};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use eddy_spec::read::Spanned;
 use eddy_spec::spec::{
     CertificateSpec, ClientCertificatesSpec, ClusterTlsSpec, IdentitySpec, ListenerTlsSpec,
 };
 use eddy_spec::value::{FilePath, ServerCheckName};
+use eddy_tls::is_server_name;
+
+use super::acme::Orders;
+use super::setting::set_time;
+use super::written_path::{written, written_place};
 
 /// Checks the TLS settings of a listener; the files themselves are read elsewhere.
 pub(super) fn check_tls(

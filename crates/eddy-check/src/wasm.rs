@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::json::json_of;
 use eddy_config::{WasmConfig, WasmIsolation};
 use eddy_spec::problem::ProblemReport;
 use eddy_spec::spec::WasmSpec;
 use eddy_spec::yaml::YamlNode;
+
+use super::json::json_of;
 
 /// Checks a Wasm filter; returns `None` if it has no module file.
 pub(super) fn check_wasm(spec: &WasmSpec, folder: &Path, report: &mut ProblemReport) -> Option<WasmConfig> {

@@ -2,11 +2,11 @@
 
 use eddy_ids::Shared;
 use eddy_model::{WrittenPath, WrittenPlace};
-
-use super::filter::folder_of;
 use eddy_spec::problem::{SourceSpan, SourceText};
 use eddy_spec::read::Spanned;
 use eddy_spec::value::FilePath;
+
+use super::filter::folder_of;
 
 pub(crate) fn written(path: &Spanned<FilePath>, sources: &[SourceText]) -> WrittenPath {
     WrittenPath {

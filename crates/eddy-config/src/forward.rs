@@ -130,9 +130,10 @@ impl ProxyProtocolConfig {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use eddy_ids::{Shared, Slots};
     use eddy_model::ClusterConfig;
+
+    use super::*;
 
     fn way(names: &[&str], cluster: ClusterId) -> Forward {
         let names = names.iter().map(|name| match name.strip_prefix("*.") {

@@ -1,5 +1,7 @@
 //! Writes eddy.yaml.
 
+use eddy_config::{Action, ActionKind, ClusterSlots, Failover, FailoverReason, RetryConfig};
+use eddy_config::{Connect, Protocols, Upgrades};
 use eddy_http::{FieldEdits, GrpcStatus};
 use eddy_ids::ClusterId;
 use eddy_route::{CaselessPath, HostPattern, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
@@ -10,8 +12,6 @@ use super::named::NameAllocator;
 use super::plain::{Loss, PlainConfig, PlainRule};
 use super::tls::{listener_tls_value, unsupported_listener_tls};
 use super::yaml::block;
-use eddy_config::{Action, ActionKind, ClusterSlots, Failover, FailoverReason, RetryConfig};
-use eddy_config::{Connect, Protocols, Upgrades};
 
 /// Writes the listeners, their tables and the clusters in use.
 pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {

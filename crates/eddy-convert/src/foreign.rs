@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use eddy_config::TableConfig;
+use eddy_config::{Action, ActionKind, Respond};
 use eddy_ids::Shared;
 use eddy_route::normalise::{Normal, eddy};
 use eddy_route::{
@@ -14,8 +16,6 @@ use eddy_route::{
 
 use super::named::NameAllocator;
 use super::plain::{Loss, PlainRule, hosts_of, takes_all};
-use eddy_config::TableConfig;
-use eddy_config::{Action, ActionKind, Respond};
 
 /// Converts the rules of a table of any dialect to eddy's own rules.
 pub(super) fn rules(config: &TableConfig, is_alone: bool, losses: &mut Vec<Loss>) -> Vec<PlainRule> {

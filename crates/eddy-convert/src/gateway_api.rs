@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use eddy_config::{Action, ActionKind, ClusterSlots, ListenAddress, Redirect, RetryConfig};
 use eddy_http::FieldEdits;
 use eddy_ids::ClusterId;
 use eddy_model::{Balance, EndpointAddress};
@@ -11,7 +12,6 @@ use serde_json::{Value, json};
 use super::named::NameAllocator;
 use super::plain::{Loss, PlainConfig, PlainListener, PlainRule, hosts_of, takes_all};
 use super::yaml::block;
-use eddy_config::{Action, ActionKind, ClusterSlots, ListenAddress, Redirect, RetryConfig};
 
 /// Writes the manifests, one document after another.
 pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {

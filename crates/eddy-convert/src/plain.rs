@@ -1,9 +1,8 @@
 //! Input of the conversion as plain rules, and what a conversion loses.
 
-use eddy_route::{HostPattern, PathPattern, Rule, SourceLocation};
-
 use eddy_config::ListenerTlsConfig;
 use eddy_config::{Action, ClusterSlots, Http2Config, ListenAddress};
+use eddy_route::{HostPattern, PathPattern, Rule, SourceLocation};
 
 /// A setting that the target language cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,8 @@
 
 use std::collections::HashSet;
 
+use eddy_config::SitesConfig;
+use eddy_config::{Action, ActionKind, GatewayConfig, Redirect, Respond, SitesAt};
 use eddy_route::nginx::{
     FieldText, LastTry, LetterCase, LocationHandler, NameForm, PlaceKind, PlaceSpec, ProxyHand,
     ProxyPassTarget, RewriteDirective, Sites, TextTemplate,
@@ -12,8 +14,6 @@ use eddy_route::nginx::{
 use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule};
 
 use super::plain::{Loss, PlainRule};
-use eddy_config::SitesConfig;
-use eddy_config::{Action, ActionKind, GatewayConfig, Redirect, Respond, SitesAt};
 
 /// Returns the rules of the servers that listen at an address.
 pub(super) fn rules(config: &GatewayConfig, at: SitesAt, losses: &mut Vec<Loss>) -> Vec<PlainRule> {

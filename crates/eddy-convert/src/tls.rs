@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use eddy_config::{CertificateFiles, ListenerTlsConfig};
 use eddy_model::{ClusterTlsConfig, ServerCheck, TlsVersion, WrittenPath};
 use serde_json::{Value, json};
 
 use super::put::{put, time};
-use eddy_config::{CertificateFiles, ListenerTlsConfig};
 
 /// Converts the TLS settings of a cluster.
 pub(super) fn cluster_tls_value(tls: &ClusterTlsConfig) -> Value {

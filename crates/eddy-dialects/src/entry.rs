@@ -1,15 +1,16 @@
 //! Entry point of the check: from source texts to a configuration or problems.
 
-use super::eddy::Eddy;
-use super::envoy::{Envoy, is_envoy};
-use super::kubernetes::is_manifest;
-use super::nginx::{Nginx, is_nginx};
-use super::objects::Kubernetes;
 use eddy_check::{ConfigDialect, Draft, Predecessor};
 use eddy_config::{ClusterSlots, FilterSlots, GatewayConfig, TableSlots};
 use eddy_spec::Leniency;
 use eddy_spec::ObjectStatus;
 use eddy_spec::problem::{Problem, ProblemReport, SourceText};
+
+use super::eddy::Eddy;
+use super::envoy::{Envoy, is_envoy};
+use super::kubernetes::is_manifest;
+use super::nginx::{Nginx, is_nginx};
+use super::objects::Kubernetes;
 
 /// A configuration without errors.
 #[derive(Clone, Debug)]

@@ -1,12 +1,13 @@
 //! Kubernetes manifests: the objects of all dialects.
 
+use eddy_check::{ConfigDialect, Draft};
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
+use eddy_spec::yaml::parse_documents;
+
 use crate::gateway_api::GatewayApi;
 use crate::ingress::Ingresses;
 use crate::istio::Istio;
 use crate::kubernetes::{Manifests, Objects, is_manifest, read_objects};
-use eddy_check::{ConfigDialect, Draft};
-use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
-use eddy_spec::yaml::parse_documents;
 
 /// Manifests of Kubernetes, with the objects of several dialects. They may stand beside eddy's own texts, whose settings
 /// for them have been read.

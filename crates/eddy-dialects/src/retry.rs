@@ -1,8 +1,7 @@
 //! Retry conditions, as named by Envoy and Istio.
 
-use eddy_http::GrpcStatus;
-
 use eddy_config::RetryConfig;
+use eddy_http::GrpcStatus;
 
 /// Adds a retry condition; returns whether eddy supports it.
 pub(super) fn add_reason(retry: &mut RetryConfig, reason: &str) -> bool {

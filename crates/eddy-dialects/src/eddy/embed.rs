@@ -3,16 +3,16 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use eddy_check::{Draft, RulePlaces, TableDraft};
+use eddy_config::{Action, ActionKind, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_ids::Shared;
 use eddy_route::nginx::{NameForm, Sites};
 use eddy_route::{Dialect, HostPattern, Rule};
-
-use crate::nginx::{NginxOutput, included, is_nginx, read_nginx};
-use eddy_check::{Draft, RulePlaces, TableDraft};
-use eddy_config::{Action, ActionKind, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, place_of, shown};
 use eddy_spec::read::Spanned;
 use eddy_spec::value::{DialectName, FilePath};
+
+use crate::nginx::{NginxOutput, included, is_nginx, read_nginx};
 
 /// A table from a file, as written.
 pub(super) struct EmbeddedTableSpec<'w> {

@@ -1,14 +1,14 @@
 //! Checks route tables, those from files of other programs included.
 
+use eddy_check::{Draft, TableDraft, check_rules};
 use eddy_ids::{Shared, TableId};
 use eddy_route::Dialect;
-
-use super::embed::{EmbeddedTableSpec, embed};
-use eddy_check::{Draft, TableDraft, check_rules};
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 use eddy_spec::read::{Either, NamedMap, Spanned};
 use eddy_spec::spec::{RuleSpec, TableSpec};
 use eddy_spec::value::{ConfigName, DialectName};
+
+use super::embed::{EmbeddedTableSpec, embed};
 
 /// Checks the route tables and adds them; the clusters that rules name count as used.
 pub(super) fn check_tables(

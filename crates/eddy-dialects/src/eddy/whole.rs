@@ -1,9 +1,5 @@
 //! eddy's own configuration as a whole: reads its texts, and adds its parts.
 
-use super::embed::embedded_path;
-use super::tables::check_tables;
-use crate::kubernetes::is_manifest;
-use crate::nginx::includes;
 use eddy_check::{
     ConfigDialect, Draft, Orders, check_access_log, check_admin, check_clusters, check_filters, check_limits,
     check_listeners, check_log, check_quarantine, unite,
@@ -12,6 +8,11 @@ use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 use eddy_spec::read::{Either, FromNode, Spanned};
 use eddy_spec::spec::{GatewaySpec, TableSpec};
 use eddy_spec::yaml::{YamlNode, YamlTree, parse};
+
+use super::embed::embedded_path;
+use super::tables::check_tables;
+use crate::kubernetes::is_manifest;
+use crate::nginx::includes;
 
 /// eddy's own configuration language. Its texts may stand beside Kubernetes manifests.
 pub(crate) struct Eddy;

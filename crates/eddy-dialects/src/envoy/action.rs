@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
+use eddy_config::{Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, WeightedCluster};
 use eddy_ids::{ClusterId, Shared};
 use eddy_model::ClusterConfig;
 use eddy_route::{PathReplace, PathRewrite};
+use eddy_spec::problem::{SourceSpan, shown};
+use eddy_spec::yaml::YamlNode;
 
 use super::reader::{EnvoyReader, elements, entry};
 use super::retry::hedge_instead;
 use super::scope::{HostScope, RouteConfigContext, plain_action};
 use super::template;
-use eddy_config::{Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, WeightedCluster};
-use eddy_spec::problem::{SourceSpan, shown};
-use eddy_spec::yaml::YamlNode;
 
 /// Action of a route and its path rewrite.
 pub(super) struct Did {

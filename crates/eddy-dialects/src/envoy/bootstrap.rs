@@ -4,18 +4,18 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use eddy_check::ClusterDraft;
+use eddy_config::{AdminConfig, HttpTimeouts, ListenAddress, ListenerConfig, Serve};
 use eddy_ids::{Shared, TableId};
 use eddy_model::{
     Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig, LinkProtocol, MAGLEV_PLACES,
 };
 use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
+use eddy_spec::problem::{SourceSpan, shown};
+use eddy_spec::yaml::YamlNode;
 
 use super::filters::HttpFilters;
 use super::reader::EnvoyReader;
-use eddy_check::ClusterDraft;
-use eddy_config::{AdminConfig, HttpTimeouts, ListenAddress, ListenerConfig, Serve};
-use eddy_spec::problem::{SourceSpan, shown};
-use eddy_spec::yaml::YamlNode;
 
 /// Listener whose routes are not read yet.
 pub(super) struct Manager<'n, 't> {

@@ -1,10 +1,10 @@
 //! Header edits.
 
 use eddy_http::FieldEdits;
-
-use super::reader::{EnvoyReader, text};
 use eddy_spec::problem::{SourceSpan, shown};
 use eddy_spec::yaml::YamlNode;
+
+use super::reader::{EnvoyReader, text};
 
 impl EnvoyReader<'_> {
     /// Appends the edits of one level to those of the levels before it.

@@ -3,10 +3,11 @@
 //! eddy does not know what most filters do, and one that it ignores may be the one that rejects requests. Only filters of
 //! the lists below, which decide about no request, can be ignored with `--lenient`; any other one is an error.
 
-use super::reader::{EnvoyReader, elements, entry, text};
-use super::shape::type_of;
 use eddy_spec::problem::{SourceSpan, shown};
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};
+
+use super::reader::{EnvoyReader, elements, entry, text};
+use super::shape::type_of;
 
 /// Filters of a connection manager that eddy has.
 #[derive(Debug, Default)]

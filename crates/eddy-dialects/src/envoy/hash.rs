@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 
+use eddy_check::ClusterDraft;
 use eddy_ids::{ClusterId, Shared};
 use eddy_model::{Balance, BalanceKey};
-
-use super::reader::{EnvoyReader, elements};
-use eddy_check::ClusterDraft;
 use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
 use eddy_spec::yaml::YamlNode;
+
+use super::reader::{EnvoyReader, elements};
 
 /// Hash keys of the routes to each cluster; `None` for a route without a key.
 pub(super) type RouteKeys = HashMap<ClusterId, Vec<(Option<BalanceKey>, SourceSpan)>>;

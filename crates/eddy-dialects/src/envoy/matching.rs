@@ -1,12 +1,12 @@
 //! Match conditions of a route.
 
 use eddy_route::{CaselessPath, Fraction, Missing, PathPattern, Rule, ValueMatch, ValueTest};
+use eddy_spec::problem::shown;
+use eddy_spec::yaml::YamlNode;
 
 use super::re2::translated;
 use super::reader::{EnvoyReader, entry};
 use super::template;
-use eddy_spec::problem::shown;
-use eddy_spec::yaml::YamlNode;
 
 impl EnvoyReader<'_> {
     /// Adds the conditions of a `RouteMatch` to a rule. Returns `false` when eddy does not support one; the problem is

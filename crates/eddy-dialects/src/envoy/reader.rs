@@ -4,11 +4,11 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use eddy_http::EditFault;
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::yaml::{YamlEntry, YamlKey, YamlNode, YamlNodeKind};
 
 use super::api::is_json_name;
 use super::shape::{seconds, type_of};
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
-use eddy_spec::yaml::{YamlEntry, YamlKey, YamlNode, YamlNodeKind};
 
 /// Reader of Envoy messages: the keys read so far and the problems found.
 pub(super) struct EnvoyReader<'r> {

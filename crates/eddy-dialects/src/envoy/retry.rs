@@ -1,10 +1,11 @@
 //! Retry and hedge policies.
 
-use super::reader::{EnvoyReader, text};
-use crate::retry::{KNOWN, add_reason, sort_statuses};
 use eddy_config::{Action, HedgeConfig, RetryConfig};
 use eddy_spec::problem::shown;
 use eddy_spec::yaml::YamlNode;
+
+use super::reader::{EnvoyReader, text};
+use crate::retry::{KNOWN, add_reason, sort_statuses};
 
 impl EnvoyReader<'_> {
     /// Whether a `HedgePolicy` starts a second attempt beside a slow one.

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 
+use eddy_check::{RulePlaces, TableDraft};
+use eddy_config::{Action, ActionKind, Redirect, WeightedAction};
 use eddy_http::FieldEdits;
 use eddy_ids::Shared;
 use eddy_route::{Dialect, HostPattern, PathForm, Rule, SourceLocation, ValueMatch, ValueTest};
+use eddy_spec::problem::{SourceSpan, shown};
+use eddy_spec::yaml::YamlNode;
 
 use super::reader::{EnvoyReader, text};
 use super::scope::Levels;
 use super::scope::{HostScope, RouteConfigContext, plain_action};
-use eddy_check::{RulePlaces, TableDraft};
-use eddy_config::{Action, ActionKind, Redirect, WeightedAction};
-use eddy_spec::problem::{SourceSpan, shown};
-use eddy_spec::yaml::YamlNode;
 
 /// Rule table of a route configuration, and the actions of its rules.
 #[derive(Debug)]

@@ -1,14 +1,14 @@
 //! Settings that routes inherit, and state that they share.
 
-use eddy_http::FieldEdits;
-use eddy_ids::Shared;
-use eddy_route::HostPattern;
-
-use super::hash::RouteKeys;
 use eddy_check::ClusterDraft;
 use eddy_config::Upgrades;
 use eddy_config::{Action, ActionKind, RetryConfig};
+use eddy_http::FieldEdits;
+use eddy_ids::Shared;
+use eddy_route::HostPattern;
 use eddy_spec::yaml::YamlNode;
+
+use super::hash::RouteKeys;
 
 /// Header edits of the virtual host and of the route configuration.
 pub(super) struct Levels<'l> {

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use base64ct::{Base64Unpadded, Encoding};
-
-use super::api::{Api, EnvoyApiField, FieldCardinality};
 use eddy_spec::problem::{ProblemReport, shown};
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};
+
+use super::api::{Api, EnvoyApiField, FieldCardinality};
 
 /// Replaces enumeration values by the API's spelling: Envoy reads their names in any case.
 pub(super) fn spell_enums(node: &mut YamlNode<'_>, message: &str) {

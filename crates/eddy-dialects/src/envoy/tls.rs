@@ -3,14 +3,14 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use eddy_config::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 use eddy_ids::Shared;
 use eddy_model::{InlineText, TlsVersion, WrittenPath, WrittenPlace};
+use eddy_spec::problem::{SourceSpan, shown};
+use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
 use super::reader::EnvoyReader;
 use super::shape::base64;
-use eddy_config::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
-use eddy_spec::problem::{SourceSpan, shown};
-use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
 impl EnvoyReader<'_> {
     /// Reads the `transport_socket` of a filter chain. Returns `None` when eddy does not support it; the problem is

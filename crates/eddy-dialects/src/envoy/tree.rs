@@ -3,15 +3,15 @@
 //! The rules are in the order in which Envoy evaluates: entries of a list as written, of a prefix map the longest
 //! first, and at each level `on_no_match` last. A leaf is final, so its routes are followed by a rule that answers 404.
 
+use eddy_config::{ActionKind, Respond};
 use eddy_ids::Shared;
 use eddy_route::{Missing, PathForm, PathPattern, PathRewrite, Rule, SourceLocation, ValueMatch, ValueTest};
+use eddy_spec::problem::SourceSpan;
+use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
 use super::reader::EnvoyReader;
 use super::routes::EnvoyRouteTable;
 use super::scope::{HostScope, RouteConfigContext, plain_action};
-use eddy_config::{ActionKind, Respond};
-use eddy_spec::problem::SourceSpan;
-use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
 /// Conditions that must all hold.
 type All = Vec<ValueMatch>;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::reader::EnvoyReader;
 use eddy_config::{Protocols, Upgrades, is_http};
 use eddy_spec::yaml::YamlNode;
+
+use super::reader::EnvoyReader;
 
 /// Envoy's default idle timeout of a tunnel (`stream_idle_timeout`).
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);

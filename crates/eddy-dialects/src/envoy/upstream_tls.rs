@@ -5,12 +5,12 @@
 
 use eddy_ids::Shared;
 use eddy_model::{ClusterTlsConfig, EndpointAddress, EndpointConfig, IdentityFiles, ServerCheck};
+use eddy_spec::problem::{SourceSpan, shown};
+use eddy_spec::yaml::YamlNode;
 use eddy_tls::is_server_name;
 
 use super::reader::EnvoyReader;
 use super::tls::{DataSource, written_place};
-use eddy_spec::problem::{SourceSpan, shown};
-use eddy_spec::yaml::YamlNode;
 
 impl EnvoyReader<'_> {
     /// Reads the `transport_socket` of a cluster. Returns `None` for cleartext, and for a type that eddy does not

@@ -1,8 +1,12 @@
 //! Envoy configuration as a whole: a bootstrap file, or a route configuration alone.
 
 use eddy_builtin::{BuiltinConfig, GrpcWebConfig};
+use eddy_check::{ConfigDialect, Draft};
+use eddy_config::{ListenerConfig, Serve};
 use eddy_filter::FilterPolicy;
 use eddy_ids::{Shared, TableId};
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
+use eddy_spec::yaml::{YamlNode, has_outer_key, parse};
 
 use super::bootstrap::{BEGINNING, default_listener};
 use super::hash::{RouteKeys, give_keys};
@@ -10,10 +14,6 @@ use super::reader::EnvoyReader;
 use super::routes::EnvoyRouteTable;
 use super::scope::RouteConfigContext;
 use super::shape;
-use eddy_check::{ConfigDialect, Draft};
-use eddy_config::{ListenerConfig, Serve};
-use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
-use eddy_spec::yaml::{YamlNode, has_outer_key, parse};
 
 /// Whether a text is an Envoy configuration: a bootstrap file or a route configuration.
 pub(crate) fn is_envoy(text: &str) -> bool {

@@ -1,19 +1,19 @@
 //! Actions of route rules.
 
 use eddy_builtin::{BuiltinConfig, CorsConfig};
+use eddy_check::Draft;
+use eddy_config::{
+    Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, RuleFilterConfig, WeightedAction,
+};
 use eddy_http::FieldEdits;
 use eddy_ids::{ClusterId, Shared};
 use eddy_route::PathRewrite;
+use eddy_spec::problem::{ProblemReport, SourceSpan};
 
 use super::filter::{RouteFilters, RouteRedirect};
 use super::reference::References;
 use super::route::{GatewayRoute, RouteRule};
 use super::route_part::BackendRef;
-use eddy_check::Draft;
-use eddy_config::{
-    Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, RuleFilterConfig, WeightedAction,
-};
-use eddy_spec::problem::{ProblemReport, SourceSpan};
 
 /// Port and security of the listener where requests arrive.
 #[derive(Clone, Copy, Debug)]

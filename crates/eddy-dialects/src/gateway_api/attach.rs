@@ -1,14 +1,14 @@
 //! Attachment of routes to listeners, and the hosts that they serve there.
 
 use eddy_route::HostPattern;
+use eddy_spec::StatusCondition;
+use eddy_spec::problem::{ProblemReport, SourceSpan};
 
 use super::gateway::{GatewayListener, GatewayObject};
 use super::host::{covers, host_text, intersection};
 use super::route::{GatewayRoute, Parent};
 use super::route_part::RouteKind;
 use crate::kubernetes::{GATEWAY_API, Manifests};
-use eddy_spec::StatusCondition;
-use eddy_spec::problem::{ProblemReport, SourceSpan};
 
 /// Identity of a listener: its Gateway, and its index in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

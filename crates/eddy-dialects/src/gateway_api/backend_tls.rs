@@ -3,8 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use eddy_check::written_place;
 use eddy_ids::Shared;
 use eddy_model::{ClusterTlsConfig, InlineText, WrittenPath};
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use eddy_spec::read::{NamedMap, Spanned};
+use eddy_spec::value::ObjectName;
+use eddy_spec::{ObjectStatus, PartStatus, StatusCondition};
 use eddy_tls::{Authorities, is_server_name};
 
 use super::attach::Attachment;
@@ -14,11 +19,6 @@ use super::route::GatewayRoute;
 use super::route_part::BackendRef;
 use super::spec::{BackendTlsPolicySpec, BackendValidationSpec};
 use crate::kubernetes::{ApiText, GATEWAY_API, Label, Manifests, Object, PortOrName};
-use eddy_check::written_place;
-use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
-use eddy_spec::read::{NamedMap, Spanned};
-use eddy_spec::value::ObjectName;
-use eddy_spec::{ObjectStatus, PartStatus, StatusCondition};
 
 /// All policies, oldest first.
 #[derive(Debug, Default)]

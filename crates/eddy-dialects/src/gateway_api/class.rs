@@ -1,12 +1,12 @@
 //! GatewayClasses: which of them eddy serves, and the parameters that they or their Gateways name.
 
 use eddy_ids::Shared;
-
-use super::spec::{GatewayClassSpec, ParametersRefSpec};
-use crate::kubernetes::{CONTROLLER, GATEWAY_API, Manifests};
 use eddy_spec::problem::{ProblemReport, shown};
 use eddy_spec::read::Spanned;
 use eddy_spec::{ObjectStatus, PartStatus, StatusCondition};
+
+use super::spec::{GatewayClassSpec, ParametersRefSpec};
+use crate::kubernetes::{CONTROLLER, GATEWAY_API, Manifests};
 
 /// One GatewayClass.
 #[derive(Debug)]

@@ -1,10 +1,11 @@
 //! Status conditions of Gateways and routes, as a cluster would show them.
 
+use eddy_spec::{ObjectStatus, PartStatus, StatusCondition};
+
 use super::attach::ParentOutcome;
 use super::gateway::{GatewayObject, ListenerFault};
 use super::ref_fault::RefFault;
 use super::route::GatewayRoute;
-use eddy_spec::{ObjectStatus, PartStatus, StatusCondition};
 
 /// Returns the status of each Gateway.
 pub(super) fn gateway_statuses(gateways: &[GatewayObject]) -> Vec<ObjectStatus> {

@@ -6,14 +6,14 @@ use eddy_builtin::{CorsConfig, Listed, OriginPattern};
 use eddy_http::FieldEdits;
 use eddy_ids::Shared;
 use eddy_route::{HostPattern, PathRewrite};
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::read::Spanned;
 
 use super::host::read_host;
 use super::matching::path_fault;
 use super::route_part::{BackendRef, RouteKind, counted, word_of};
 use super::spec::{CorsSpec, FilterSpec, HeadersSpec, MirrorSpec, NewPathSpec, RedirectSpec};
 use crate::kubernetes::ApiText;
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
-use eddy_spec::read::Spanned;
 
 /// Filters of a rule, checked.
 #[derive(Debug, Default)]

@@ -4,6 +4,9 @@ use std::net::IpAddr;
 
 use eddy_ids::Shared;
 use eddy_route::HostPattern;
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::read::Spanned;
+use eddy_spec::value::ObjectName;
 
 use super::class::{Class, parameters_fault};
 use super::creation_order::CreationOrder;
@@ -12,9 +15,6 @@ use super::namespace::From;
 use super::spec::{AddressSpec, AllowedRoutesSpec, GatewaySpec, ListenerSpec, ListenerTlsSpec};
 use super::tls::{Certificates, ListenerCertificates};
 use crate::kubernetes::{CONTROLLER, GATEWAY_API, Object};
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
-use eddy_spec::read::Spanned;
-use eddy_spec::value::ObjectName;
 
 /// Gateway that eddy serves.
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! ReferenceGrants: permissions to refer to objects of another namespace.
 
 use eddy_ids::Shared;
+use eddy_spec::problem::ProblemReport;
+use eddy_spec::value::ObjectName;
 
 use super::spec::ReferenceGrantSpec;
 use crate::kubernetes::{GATEWAY_API, Manifests};
-use eddy_spec::problem::ProblemReport;
-use eddy_spec::value::ObjectName;
 
 /// All grants.
 #[derive(Debug, Default)]

@@ -1,10 +1,10 @@
 //! Hostnames of listeners and routes, and their intersections.
 
 use eddy_route::HostPattern;
-
-use crate::kubernetes::{ApiText, subdomain_fault};
 use eddy_spec::problem::{ProblemReport, shown};
 use eddy_spec::read::Spanned;
+
+use crate::kubernetes::{ApiText, subdomain_fault};
 
 /// Reads a hostname as the API defines it; an invalid one is reported.
 pub(super) fn read_host(text: &Spanned<ApiText>, report: &mut ProblemReport) -> Option<HostPattern> {

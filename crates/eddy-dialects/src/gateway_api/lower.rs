@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use eddy_check::{ConfigDialect, Draft, RulePlaces, TableDraft};
+use eddy_config::{Action, ListenAddress};
+use eddy_config::{CertificateFiles, ListenerTlsConfig};
 use eddy_ids::Shared;
 use eddy_route::{Dialect, HostPattern, KubernetesPrecedence, PathPattern, Rule};
+use eddy_spec::problem::ProblemReport;
 
 use super::action::CORS_FILTER;
 use super::action::{ActionMaker, Entrance, RuleDone, respond};
@@ -19,10 +23,6 @@ use super::route::{GatewayRoute, RouteRule};
 use super::route_part::{RouteKind, RouteMatch};
 use super::tls::Certificates;
 use crate::kubernetes::{GATEWAY_API, Manifests};
-use eddy_check::{ConfigDialect, Draft, RulePlaces, TableDraft};
-use eddy_config::{Action, ListenAddress};
-use eddy_config::{CertificateFiles, ListenerTlsConfig};
-use eddy_spec::problem::ProblemReport;
 
 /// The Gateway API: Gateways, and the routes that are attached to them.
 pub(crate) struct GatewayApi;

@@ -1,15 +1,15 @@
 //! Match conditions of route rules.
 
+use eddy_check::ConditionPlaces;
 use eddy_route::nginx::LetterCase;
 use eddy_route::{PathPattern, ValueMatch};
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::read::{FromNode, Spanned, ValueSchema, WordInfo};
+use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
 use super::route_part::{RouteKind, RouteMatch, counted, test_of, word_of};
 use super::spec::{GrpcMethodSpec, MatchSpec, MethodSpec, PathSpec, ValueSpec};
 use crate::kubernetes::ApiText;
-use eddy_check::ConditionPlaces;
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
-use eddy_spec::read::{FromNode, Spanned, ValueSchema, WordInfo};
-use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
 /// Reads the alternative matches of a rule; without any, one that matches all requests.
 pub(super) fn read_matches(

@@ -1,11 +1,11 @@
 //! Namespaces from which routes may attach to a listener.
 
 use eddy_ids::Shared;
+use eddy_spec::problem::{ProblemReport, shown};
+use eddy_spec::read::Spanned;
 
 use super::spec::{NamespacesSpec, SelectorSpec};
 use crate::kubernetes::Manifests;
-use eddy_spec::problem::{ProblemReport, shown};
-use eddy_spec::read::Spanned;
 
 /// Namespaces whose routes may attach.
 #[derive(Debug)]

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 
 use eddy_model::LinkProtocol;
+use eddy_spec::problem::ProblemReport;
+use eddy_spec::value::ObjectName;
 
 use super::backend_tls::BackendTls;
 use super::grant::Grants;
@@ -10,8 +12,6 @@ use super::ref_fault::RefFault;
 use super::route::GatewayRoute;
 use super::route_part::BackendRef;
 use crate::kubernetes::{Backend, Manifests, PortOrName, Unresolved};
-use eddy_spec::problem::ProblemReport;
-use eddy_spec::value::ObjectName;
 
 /// Resolver of the references of routes.
 #[derive(Debug)]

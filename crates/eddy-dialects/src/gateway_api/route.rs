@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use eddy_ids::Shared;
 use eddy_route::{HostPattern, PathPattern};
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::read::Spanned;
+use eddy_spec::value::ObjectName;
 
 use super::creation_order::CreationOrder;
 use super::filter::{RouteFilters, read_filters};
@@ -12,9 +15,6 @@ use super::matching::read_matches;
 use super::route_part::{BackendRef, RouteKind, RouteMatch, counted};
 use super::spec::{BackendSpec, ParentSpec, RouteSpec, RuleSpec, TimeoutsSpec};
 use crate::kubernetes::{ApiText, GATEWAY_API, Object};
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
-use eddy_spec::read::Spanned;
-use eddy_spec::value::ObjectName;
 
 /// Route of either kind.
 #[derive(Debug)]

@@ -1,13 +1,13 @@
 //! Parts of routes: kinds, matches and references to backends.
 
+use eddy_check::ConditionPlaces;
 use eddy_http::FieldEdits;
 use eddy_route::{PathPattern, ValueMatch, ValueTest};
-
-use crate::kubernetes::ApiText;
-use eddy_check::ConditionPlaces;
 use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
 use eddy_spec::read::Spanned;
 use eddy_spec::value::ObjectName;
+
+use crate::kubernetes::ApiText;
 
 /// Kind of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

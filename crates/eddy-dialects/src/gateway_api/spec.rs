@@ -1,8 +1,9 @@
 //! Specs of the Gateway API objects, as written.
 
-use crate::kubernetes::{ApiText, Label};
 use eddy_spec::read::{NamedMap, Spanned};
 use eddy_spec::value::Number;
+
+use crate::kubernetes::{ApiText, Label};
 
 /// Port number.
 pub(super) type Port = Number<1, 65_535>;

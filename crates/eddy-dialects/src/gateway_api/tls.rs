@@ -1,16 +1,16 @@
 //! TLS certificates of listeners, and why some are unavailable.
 
+use eddy_config::CertificateFiles;
 use eddy_ids::Shared;
 use eddy_route::HostPattern;
+use eddy_spec::problem::{ProblemReport, SourceText, shown};
+use eddy_spec::read::Spanned;
+use eddy_spec::value::ObjectName;
 
 use super::grant::Grants;
 use super::ref_fault::RefFault;
 use super::spec::{ListenerTlsSpec, SecretRefSpec};
 use crate::kubernetes::{Manifests, SecretFault};
-use eddy_config::CertificateFiles;
-use eddy_spec::problem::{ProblemReport, SourceText, shown};
-use eddy_spec::read::Spanned;
-use eddy_spec::value::ObjectName;
 
 /// Reader of listener certificates.
 #[derive(Clone, Copy, Debug)]

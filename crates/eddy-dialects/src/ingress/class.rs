@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use eddy_spec::problem::{ProblemReport, shown};
+use eddy_spec::read::Spanned;
+
 use super::model::Ingress;
 use super::nginx::speaks_nginx;
 use super::spec::ClassSpec;
 use crate::kubernetes::{Object, Objects};
-use eddy_spec::problem::{ProblemReport, shown};
-use eddy_spec::read::Spanned;
 
 /// Interpretation of an Ingress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,9 @@
 //! Model of an Ingress, whatever its flavour.
 
-use crate::kubernetes::PortOrName;
 use eddy_spec::problem::SourceSpan;
 use eddy_spec::read::Spanned;
+
+use crate::kubernetes::PortOrName;
 
 /// One Ingress.
 #[derive(Clone, Debug)]

@@ -1,17 +1,17 @@
 //! Ingresses as the API specifies: one table, in which the longest path of the most specific host wins.
 
+use eddy_check::{ConditionPlaces, Draft, RulePlaces, TableDraft};
+use eddy_config::ListenerTlsConfig;
+use eddy_config::{Action, ActionKind, Respond};
 use eddy_ids::ActionId;
 use eddy_route::{Dialect, HostPattern, PathPattern, Rule};
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::read::Spanned;
+use eddy_spec::value::ObjectName;
 
 use super::addresses::Addresses;
 use super::model::{Backend, Ingress, PathKind};
 use crate::kubernetes::{Manifests, Unresolved};
-use eddy_check::{ConditionPlaces, Draft, RulePlaces, TableDraft};
-use eddy_config::ListenerTlsConfig;
-use eddy_config::{Action, ActionKind, Respond};
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
-use eddy_spec::read::Spanned;
-use eddy_spec::value::ObjectName;
 
 /// Adds a table of these Ingresses, ordered by age with the oldest first, at some addresses; problems go to `report`.
 pub(super) fn add_plain(

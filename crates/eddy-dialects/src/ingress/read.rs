@@ -3,12 +3,12 @@
 use std::net::IpAddr;
 
 use eddy_route::HostPattern;
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::read::{FromScalar, Misfit, Spanned};
 
 use super::model::{Annotation, Backend, HostRule, HostTls, Ingress, PathKind, PathRule};
 use super::spec::{BackendSpec, IngressSpec, PathSpec, RuleSpec, ServiceBackendSpec, TlsSpec};
 use crate::kubernetes::{ApiText, Object, PortOrName};
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
-use eddy_spec::read::{FromScalar, Misfit, Spanned};
 
 /// Reads an Ingress and the name of its class; problems go to `report`.
 pub(super) fn read_ingress(

@@ -1,8 +1,9 @@
 //! Ingresses and IngressClasses, as written.
 
-use crate::kubernetes::ApiText;
 use eddy_spec::read::{Any, Spanned};
 use eddy_spec::value::Number;
+
+use crate::kubernetes::ApiText;
 
 object! {
     /// Spec of an Ingress.

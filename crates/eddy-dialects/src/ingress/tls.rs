@@ -1,10 +1,11 @@
 //! TLS certificates of Ingresses.
 
-use super::model::{HostTls, Ingress};
-use crate::kubernetes::Secrets;
 use eddy_config::CertificateFiles;
 use eddy_spec::problem::{ProblemReport, SourceText};
 use eddy_spec::value::ObjectName;
+
+use super::model::{HostTls, Ingress};
+use crate::kubernetes::Secrets;
 
 /// Returns the certificates of Ingresses, each for its hosts; unavailable ones are reported.
 pub(super) fn certificates<'i>(

@@ -1,6 +1,10 @@
 //! Entry point for Ingresses: adds them to a configuration.
 
+use eddy_check::{ConfigDialect, Draft};
+use eddy_config::ListenerTlsConfig;
 use eddy_model::{EndpointAddress, EndpointConfig};
+use eddy_spec::problem::ProblemReport;
+use eddy_spec::value::ObjectName;
 
 use super::addresses::{Addresses, PORT, TLS_PORT};
 use super::class::{Classes, Flavour};
@@ -11,10 +15,6 @@ use super::read::{note_resource, read_ingress};
 use super::tls::certificates;
 use crate::kubernetes::{Backends, Manifests, Unresolved};
 use crate::nginx::{NginxOutput, read_generated};
-use eddy_check::{ConfigDialect, Draft};
-use eddy_config::ListenerTlsConfig;
-use eddy_spec::problem::ProblemReport;
-use eddy_spec::value::ObjectName;
 
 /// Ingresses, also those with the annotations of ingress-nginx.
 pub(crate) struct Ingresses;

@@ -1,12 +1,12 @@
 //! Policies that restrict who may send requests. eddy does not enforce them, so it must not serve what they protect.
 
 use eddy_ids::Shared;
+use eddy_spec::problem::ProblemReport;
 
 use super::gateway::IstioGateway;
 use super::label::{LabelPair, has_labels, pairs};
 use super::spec::AccessPolicySpec;
 use crate::kubernetes::{GATEWAY_API, ISTIO_SECURITY, Object, Objects};
-use eddy_spec::problem::ProblemReport;
 
 /// Reports each policy: an error, also with `--lenient`, unless it is for other workloads than a gateway.
 pub(super) fn judge_policies(objects: &Objects<'_>, gateways: &[IstioGateway], report: &mut ProblemReport) {
@@ -98,12 +98,13 @@ const ROOT_NAMESPACE: &str = "istio-system";
 
 #[cfg(test)]
 mod tests {
-    use super::judge_policies;
-    use crate::istio::gateway::read_gateway;
-    use crate::kubernetes::{ISTIO_NETWORKING, Secrets, read_objects};
     use eddy_spec::Leniency;
     use eddy_spec::problem::{ProblemReport, SourceText};
     use eddy_spec::yaml::parse_documents;
+
+    use super::judge_policies;
+    use crate::istio::gateway::read_gateway;
+    use crate::kubernetes::{ISTIO_NETWORKING, Secrets, read_objects};
 
     /// Returns the problems of a policy beside Gateways, and whether one is an error, with `--lenient`.
     fn judge(text: &str) -> (Vec<String>, bool) {

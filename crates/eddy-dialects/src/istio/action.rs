@@ -1,8 +1,12 @@
 //! Actions of VirtualService routes.
 
 use eddy_builtin::{BuiltinConfig, CorsConfig, FaultConfig};
+use eddy_check::Draft;
+use eddy_config::{Action, ActionKind, Mirror, MirrorHost, RuleFilterConfig, WeightedAction};
 use eddy_ids::{ClusterId, FilterId, Shared};
 use eddy_route::{PathReplace, PathRewrite};
+use eddy_spec::problem::{ProblemReport, SourceSpan};
+use eddy_spec::read::Spanned;
 
 use super::answer::{redirect, respond, unavailable};
 use super::destination::Destinations;
@@ -11,10 +15,6 @@ use super::policy::{cors, fault, retries, share_of};
 use super::service::HttpRoute;
 use super::spec::{DestinationSpec, RouteDestinationSpec};
 use crate::envoy::translated;
-use eddy_check::Draft;
-use eddy_config::{Action, ActionKind, Mirror, MirrorHost, RuleFilterConfig, WeightedAction};
-use eddy_spec::problem::{ProblemReport, SourceSpan};
-use eddy_spec::read::Spanned;
 
 /// Action of a route and its path rewrite.
 #[derive(Clone, Debug)]

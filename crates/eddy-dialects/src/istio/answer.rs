@@ -1,13 +1,12 @@
 //! Local replies of routes: redirects and fixed responses.
 
 use base64ct::{Base64, Encoding as _};
-
-use eddy_ids::Shared;
-
-use super::spec::{DirectResponseSpec, RedirectSpec};
 use eddy_config::{ActionKind, Redirect, Respond};
+use eddy_ids::Shared;
 use eddy_spec::problem::{ProblemReport, shown};
 use eddy_spec::read::Spanned;
+
+use super::spec::{DirectResponseSpec, RedirectSpec};
 
 /// Returns the redirect of a route at a port, or `None` when it is invalid; the problem is reported.
 pub(super) fn redirect(

@@ -2,15 +2,15 @@
 
 use std::path::PathBuf;
 
-use eddy_ids::Shared;
-use eddy_model::WrittenPath;
-
-use crate::kubernetes::{ApiText, SecretFault, Secrets};
 use eddy_check::written_place;
 use eddy_config::CertificateFiles;
+use eddy_ids::Shared;
+use eddy_model::WrittenPath;
 use eddy_spec::problem::{SourceSpan, SourceText};
 use eddy_spec::read::Spanned;
 use eddy_spec::value::ObjectName;
+
+use crate::kubernetes::{ApiText, SecretFault, Secrets};
 
 /// Reader of the credentials of an object.
 #[derive(Clone, Copy, Debug)]

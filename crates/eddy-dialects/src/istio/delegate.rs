@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use eddy_ids::Shared;
+use eddy_spec::problem::{ProblemReport, shown};
+use eddy_spec::read::{NamedMap, Spanned};
+use eddy_spec::value::ObjectName;
 
 use super::service::{Export, HttpRoute, VirtualService};
 use super::spec::{MatchSpec, Tests, TextMatchSpec};
 use crate::kubernetes::ApiText;
-use eddy_spec::problem::{ProblemReport, shown};
-use eddy_spec::read::{NamedMap, Spanned};
-use eddy_spec::value::ObjectName;
 
 /// Replaces routes that name a delegate by the routes of the delegate, and removes the delegates themselves.
 pub(super) fn unite_delegates(

@@ -1,17 +1,17 @@
 //! Destinations: resolution of host names to clusters.
 
+use eddy_check::Draft;
 use eddy_ids::{ClusterId, Shared};
 use eddy_model::ClusterConfig;
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use eddy_spec::read::Spanned;
+use eddy_spec::value::ObjectName;
 
 use super::entry::{ServiceEntries, protocol_of, read_entries};
 use super::host::{full_name, service_of};
 use super::spec::DestinationSpec;
 use super::subset::{DestinationRules, Subset, read_rules};
 use crate::kubernetes::{ApiText, Backend, Manifests, PortOrName, Unresolved};
-use eddy_check::Draft;
-use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
-use eddy_spec::read::Spanned;
-use eddy_spec::value::ObjectName;
 
 /// Resolver of destinations.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use eddy_http::{EditFault, FieldEdits};
 use eddy_ids::Shared;
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
 
 use super::spec::{EditsSpec, HeadersSpec};
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
 
 /// Edits of requests and responses by a route or destination.
 #[derive(Clone, Debug, Default)]

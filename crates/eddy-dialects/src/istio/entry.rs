@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use eddy_model::{ClusterConfig, EndpointConfig, LinkProtocol};
+use eddy_spec::problem::{ProblemReport, shown};
+use eddy_spec::read::{FromScalar, Spanned};
+use eddy_spec::value::EndpointAddressText;
 
 use super::label::{LabelPair, has_labels, pairs};
 use super::spec::{EntryEndpointSpec, EntryPortSpec, EntrySpec};
 use crate::kubernetes::{ISTIO_NETWORKING, Object, Objects};
-use eddy_spec::problem::{ProblemReport, shown};
-use eddy_spec::read::{FromScalar, Spanned};
-use eddy_spec::value::EndpointAddressText;
 
 /// Endpoints of ServiceEntries, by host.
 #[derive(Debug, Default)]

@@ -1,14 +1,15 @@
 //! Gateways: their ports, and the hosts that VirtualServices can serve there.
 
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use eddy_spec::read::Spanned;
+use eddy_spec::value::ObjectName;
+
 use super::credentials::Credentials;
 use super::host::check_host;
 use super::label::{LabelPair, pairs};
 use super::server_tls::IstioServerTls;
 use super::spec::{GatewaySpec, ServerSpec};
 use crate::kubernetes::{Object, Secrets};
-use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
-use eddy_spec::read::Spanned;
-use eddy_spec::value::ObjectName;
 
 /// Gateway: the proxies that it is for, and its servers.
 #[derive(Clone, Debug)]

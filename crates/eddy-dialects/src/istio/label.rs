@@ -1,9 +1,9 @@
 //! Labels of objects and workloads.
 
 use eddy_ids::Shared;
+use eddy_spec::read::Spanned;
 
 use super::spec::Labels;
-use eddy_spec::read::Spanned;
 
 /// Label and its value.
 pub(super) type LabelPair = (Shared<str>, Shared<str>);

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use eddy_builtin::{Abort, CorsConfig, Delay, FaultConfig, Listed, OriginPattern, RequestFraction};
+use eddy_config::RetryConfig;
 use eddy_http::GrpcStatus;
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::read::Spanned;
+use eddy_spec::value::Number;
 
 use super::spec::{CorsSpec, FaultSpec, PercentSpec, RetriesSpec, TextMatchSpec};
 use crate::envoy::translated;
 use crate::kubernetes::ApiText;
 use crate::retry::{KNOWN, add_reason, sort_statuses};
-use eddy_config::RetryConfig;
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
-use eddy_spec::read::Spanned;
-use eddy_spec::value::Number;
 
 /// Returns a percentage in millionths, from either of its two keys.
 pub(super) fn share_of(

@@ -1,18 +1,18 @@
 //! Conversion of VirtualService matches into rules.
 
+use eddy_check::{ConditionPlaces, RulePlaces};
 use eddy_ids::Shared;
 use eddy_route::{
     CaselessPath, HostPattern, Missing, PathPattern, Rule, SourceLocation, ValueMatch, ValueTest,
 };
+use eddy_spec::problem::{ProblemReport, SourceSpan};
+use eddy_spec::read::Spanned;
 
 use super::gateway::IstioServer;
 use super::service::gateway_name;
 use super::spec::{MatchSpec, Tests, TextMatchSpec};
 use crate::envoy::translated;
 use crate::kubernetes::ApiText;
-use eddy_check::{ConditionPlaces, RulePlaces};
-use eddy_spec::problem::{ProblemReport, SourceSpan};
-use eddy_spec::read::Spanned;
 
 /// Whether a match can hold for requests at a server, as far as that is known when the routes are built.
 pub(super) fn is_for(spec: &MatchSpec, server: &IstioServer, namespace: &Shared<str>) -> bool {

@@ -1,12 +1,12 @@
 //! TLS settings of Gateway servers, towards clients.
 
+use eddy_config::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 use eddy_model::TlsVersion;
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::read::Spanned;
 
 use super::credentials::Credentials;
 use super::spec::ServerTlsSpec;
-use eddy_config::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
-use eddy_spec::read::Spanned;
 
 /// TLS settings of a server.
 #[derive(Clone, Debug)]

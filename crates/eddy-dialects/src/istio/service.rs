@@ -1,13 +1,13 @@
 //! VirtualServices: their Gateways, visibility and routes.
 
 use eddy_ids::Shared;
+use eddy_spec::problem::{ProblemReport, SourceSpan};
+use eddy_spec::read::Spanned;
+use eddy_spec::value::ObjectName;
 
 use super::host::{check_host, full_name};
 use super::spec::{HttpRouteSpec, MatchSpec, VirtualServiceSpec};
 use crate::kubernetes::{ApiText, Object};
-use eddy_spec::problem::{ProblemReport, SourceSpan};
-use eddy_spec::read::Spanned;
-use eddy_spec::value::ObjectName;
 
 /// One VirtualService.
 #[derive(Clone, Debug)]

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use eddy_ids::Shared;
 use eddy_model::{Balance, BalanceKey, ClusterConfig, ClusterTlsConfig, MAGLEV_PLACES};
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use eddy_spec::read::Spanned;
 
 use super::credentials::Credentials;
 use super::host::full_name;
 use super::label::{LabelPair, pairs};
 use super::spec::{DestinationRuleSpec, HashSpec, PolicySpec, SubsetSpec};
 use crate::kubernetes::{ISTIO_NETWORKING, Manifests, Object};
-use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
-use eddy_spec::read::Spanned;
 
 /// DestinationRules by host.
 #[derive(Debug, Default)]

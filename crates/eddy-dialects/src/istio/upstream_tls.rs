@@ -2,12 +2,12 @@
 
 use eddy_ids::Shared;
 use eddy_model::{ClusterTlsConfig, IdentityFiles, ServerCheck};
+use eddy_spec::problem::{ProblemReport, shown};
+use eddy_spec::read::Spanned;
 use eddy_tls::is_server_name;
 
 use super::credentials::Credentials;
 use super::spec::ClientTlsSpec;
-use eddy_spec::problem::{ProblemReport, shown};
-use eddy_spec::read::Spanned;
 
 impl Credentials<'_> {
     /// Returns the TLS settings for the endpoints of a host, or `None` for cleartext.

@@ -91,8 +91,9 @@ const UNITS: [(&str, u128); 7] = [
 mod tests {
     use std::time::Duration;
 
-    use super::{IstioPercent, parse_time};
     use eddy_spec::read::FromScalar;
+
+    use super::{IstioPercent, parse_time};
 
     #[test]
     fn times_are_those_of_go() {

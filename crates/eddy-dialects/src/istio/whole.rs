@@ -2,8 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
+use eddy_check::{ConfigDialect, Draft, RulePlaces, TableDraft};
+use eddy_config::{Action, ActionKind, ListenAddress};
 use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
 use eddy_route::{CATCH_ALL_RANK, Dialect, KubernetesPrecedence, PathPattern, Rule};
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::value::ObjectName;
 
 use super::access::judge_policies;
 use super::action::{ActionMaker, RULE_FILTERS};
@@ -16,10 +20,6 @@ use super::rule::{host_pattern, is_catch_all, is_for, rule_of};
 use super::server_tls::listener_tls;
 use super::service::{VirtualService, read_service};
 use crate::kubernetes::{ISTIO_NETWORKING, Manifests};
-use eddy_check::{ConfigDialect, Draft, RulePlaces, TableDraft};
-use eddy_config::{Action, ActionKind, ListenAddress};
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
-use eddy_spec::value::ObjectName;
 
 /// Istio's Gateways and VirtualServices.
 pub(crate) struct Istio;

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig, LinkProtocol};
+use eddy_spec::problem::{ProblemReport, SourceSpan};
+use eddy_spec::spec::KubernetesSpec;
+use eddy_spec::value::{EndpointAddressText, ObjectName, ServiceName};
 
 use super::metadata::ObjectMetadata;
 use super::object::Objects;
 use super::service::{KubernetesService, ServicePort};
 use super::slice::{Slice, SliceEndpoint, address_of};
 use super::value::PortOrName;
-use eddy_spec::problem::{ProblemReport, SourceSpan};
-use eddy_spec::spec::KubernetesSpec;
-use eddy_spec::value::{EndpointAddressText, ObjectName, ServiceName};
 
 /// Services and the endpoints behind them.
 #[derive(Debug, Default)]

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use eddy_ids::Shared;
-
-use super::metadata::{MetadataSpec, ObjectMetadata};
-use super::object::{KINDS, Object, ObjectKind, Objects};
-use super::value::ApiText;
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use eddy_spec::read::{Spanned, ValueSchema, unknown_key};
 use eddy_spec::value::ObjectName;
 use eddy_spec::yaml::{YamlEntry, YamlNode, YamlNodeKind, has_outer_key};
+
+use super::metadata::{MetadataSpec, ObjectMetadata};
+use super::object::{KINDS, Object, ObjectKind, Objects};
+use super::value::ApiText;
 
 /// Whether a text is a Kubernetes manifest: one or more objects with `apiVersion` and `kind`.
 ///

@@ -1,16 +1,16 @@
 //! Manifests: the input that all Kubernetes dialects share.
 
+use eddy_check::Draft;
 use eddy_ids::ClusterId;
+use eddy_spec::problem::ProblemReport;
+use eddy_spec::spec::KubernetesSpec;
+use eddy_spec::value::ObjectName;
 
 use super::backend::{Backend, Backends, Unresolved};
 use super::object::Objects;
 use super::secret::Secrets;
 use super::settings::KubernetesSettings;
 use super::value::PortOrName;
-use eddy_check::Draft;
-use eddy_spec::problem::ProblemReport;
-use eddy_spec::spec::KubernetesSpec;
-use eddy_spec::value::ObjectName;
 
 /// Input that all Kubernetes dialects share.
 #[derive(Debug)]

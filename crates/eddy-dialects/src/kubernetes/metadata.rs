@@ -1,12 +1,12 @@
 //! Object metadata: name, labels, annotations and age.
 
 use eddy_ids::Shared;
-use jiff::Timestamp;
-
-use super::value::{ApiText, Label};
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 use eddy_spec::read::{FromScalar, Misfit, NamedMap, Spanned, WordInfo};
 use eddy_spec::value::ObjectName;
+use jiff::Timestamp;
+
+use super::value::{ApiText, Label};
 
 object! {
     /// Metadata as written.

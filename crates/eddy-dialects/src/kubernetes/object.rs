@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use super::metadata::ObjectMetadata;
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 use eddy_spec::read::{FromNode, Spanned};
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};
+
+use super::metadata::ObjectMetadata;
 
 /// Kind of object that eddy reads.
 #[derive(Debug, PartialEq, Eq)]

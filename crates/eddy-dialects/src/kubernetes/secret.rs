@@ -4,17 +4,17 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use base64ct::{Base64, Encoding};
-use eddy_model::{InlineText, WrittenPath};
-use eddy_tls::Identity;
-
-use super::object::{Object, Objects};
-use super::value::{ApiText, Label};
 use eddy_check::written_place;
 use eddy_config::CertificateFiles;
+use eddy_model::{InlineText, WrittenPath};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 use eddy_spec::read::{FromNode, NamedMap, ValueSchema, WordInfo};
 use eddy_spec::value::ObjectName;
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};
+use eddy_tls::Identity;
+
+use super::object::{Object, Objects};
+use super::value::{ApiText, Label};
 
 /// Secrets by name.
 #[derive(Debug, Default)]

@@ -1,12 +1,12 @@
 //! Services: names for endpoints.
 
 use eddy_ids::Shared;
-
-use super::object::Object;
-use super::value::{ApiText, PortOrName};
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 use eddy_spec::read::Spanned;
 use eddy_spec::value::Number;
+
+use super::object::Object;
+use super::value::{ApiText, PortOrName};
 
 object! {
     /// Spec of a Service: the part that concerns routing.

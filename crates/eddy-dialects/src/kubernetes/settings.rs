@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-use eddy_route::RegexRank;
-
 use eddy_config::ListenAddress;
+use eddy_route::RegexRank;
 use eddy_spec::read::{NamedMap, Spanned};
 use eddy_spec::spec::KubernetesSpec;
 use eddy_spec::value::{IpText, ObjectName, PortKey};

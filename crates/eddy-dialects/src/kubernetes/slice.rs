@@ -4,12 +4,12 @@ use std::net::IpAddr;
 
 use eddy_ids::Shared;
 use eddy_model::EndpointAddress;
-
-use super::object::Object;
-use super::value::ApiText;
 use eddy_spec::problem::{ProblemReport, shown};
 use eddy_spec::read::{FromScalar, Spanned};
 use eddy_spec::value::{EndpointAddressText, Number};
+
+use super::object::Object;
+use super::value::ApiText;
 
 object! {
     /// Endpoint of a slice.

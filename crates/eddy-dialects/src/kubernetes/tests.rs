@@ -1,15 +1,15 @@
 //! Tests of reading manifests and resolving Services.
 
 use eddy_model::EndpointAddress;
-
-use super::backend::Backends;
-use super::{Objects, PortOrName, Unresolved, read_objects};
 use eddy_spec::Leniency;
 use eddy_spec::problem::{ProblemReport, SourceText};
 use eddy_spec::read::FromNode;
 use eddy_spec::spec::KubernetesSpec;
 use eddy_spec::value::ObjectName;
 use eddy_spec::yaml::{parse, parse_documents};
+
+use super::backend::Backends;
+use super::{Objects, PortOrName, Unresolved, read_objects};
 
 fn read<'t>(text: &'t str, report: &mut ProblemReport) -> Objects<'t> {
     let documents = parse_documents(text, 0, report);

@@ -1,7 +1,6 @@
 //! Scalars of objects, validated as strictly as by an API server.
 
 use eddy_ids::Shared;
-
 use eddy_spec::problem::{ProblemReport, shown};
 use eddy_spec::read::{FromNode, FromScalar, Misfit, ValueSchema, WordInfo, note_kind};
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};

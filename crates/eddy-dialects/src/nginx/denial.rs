@@ -1,9 +1,10 @@
 //! Problems with access control directives that eddy does not support.
 
+use eddy_spec::problem::SourceSpan;
+
 use super::guard::{Consequence, guard_consequence, is_off};
 use super::reader::NginxReader;
 use super::tree::Directive;
-use eddy_spec::problem::SourceSpan;
 
 impl NginxReader<'_, '_> {
     /// Reports a directive that eddy does not support or does not know; one that controls access is not ignored.

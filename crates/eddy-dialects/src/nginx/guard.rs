@@ -2,11 +2,11 @@
 //! 403.
 
 use eddy_route::nginx::PlaceGuard;
+use eddy_spec::problem::closest;
 
 use super::block::{HTTP, IF, LOCATION, SERVER};
 use super::catalogue;
 use super::tree::Directive;
-use eddy_spec::problem::closest;
 
 /// Access control of a block that eddy cannot carry out.
 #[derive(Clone, Debug, Default)]

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::rc::Rc;
 
-use super::tree::{Directive, parse};
 use eddy_spec::problem::{ProblemReport, SourceText, shown};
+
+use super::tree::{Directive, parse};
 
 /// Whether a file is an NGINX configuration, by its name.
 pub(crate) fn is_nginx(path: &str) -> bool {
@@ -226,8 +227,9 @@ const DIRECTIVES_MAX: usize = 1_000_000;
 
 #[cfg(test)]
 mod tests {
-    use super::{includes, matches_pattern};
     use eddy_spec::problem::SourceText;
+
+    use super::{includes, matches_pattern};
 
     #[test]
     fn patterns_stand_for_paths() {

@@ -2,9 +2,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
+use eddy_config::ListenAddress;
+
 use super::reader::NginxReader;
 use super::tree::NginxWord;
-use eddy_config::ListenAddress;
 
 /// One `listen` of a server.
 #[derive(Clone, Debug)]

@@ -2,14 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use eddy_config::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 use eddy_route::nginx::{Address, NameForm, ServerSpec};
+use eddy_spec::problem::{SourceSpan, shown};
 
 use super::reader::NginxReader;
 use super::server::ServerRead;
 use super::server_tls::{Clients, NginxServerTls};
 use super::tree::NginxWord;
-use eddy_config::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
-use eddy_spec::problem::{SourceSpan, shown};
 
 impl NginxReader<'_, '_> {
     /// Returns the file of a certificate or key.

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use eddy_ids::Shared;
 use eddy_route::SourceLocation;
 use eddy_route::nginx::{LastTry, LetterCase, LocationHandler, PlaceKind, PlaceSpec, RewriteDirective};
+use eddy_spec::problem::{SourceSpan, shown};
 
 use super::block::{IF, LOCATION};
 use super::constants::VariableValues;
@@ -13,7 +14,6 @@ use super::proxy::Replaced;
 use super::reader::NginxReader;
 use super::scope::BlockSettings;
 use super::tree::{Directive, NginxWord};
-use eddy_spec::problem::{SourceSpan, shown};
 
 /// Context of a location.
 pub(super) struct Outer<'o> {

@@ -1,10 +1,10 @@
 //! `map`: a variable whose value depends on that of another.
 
 use eddy_route::nginx::{LetterCase, MapForm, MapRow, MapSpec, ServerName, TextTemplate};
+use eddy_spec::problem::shown;
 
 use super::reader::NginxReader;
 use super::tree::Directive;
-use eddy_spec::problem::shown;
 
 impl NginxReader<'_, '_> {
     /// Reads a map and keeps it; one whose variable nothing reads, or only a log does, has no effect.

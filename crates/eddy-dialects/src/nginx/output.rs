@@ -1,8 +1,7 @@
 //! Where the parts of an NGINX configuration go.
 
-use eddy_ids::Shared;
-
 use eddy_check::ClusterDraft;
+use eddy_ids::Shared;
 use eddy_spec::problem::SourceSpan;
 
 /// Where the parts of an NGINX configuration go.

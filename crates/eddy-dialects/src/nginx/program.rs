@@ -1,11 +1,11 @@
 //! Directives of the rewrite module: the program of a server or location.
 
 use eddy_route::nginx::{IfCondition, LetterCase, RewriteDirective, RewriteEnd, RewriteStep, TextTemplate};
+use eddy_spec::problem::{SourceSpan, shown};
 
 use super::block::{IF, LOCATION, SERVER, SERVER_IF};
 use super::reader::NginxReader;
 use super::tree::{Directive, NginxWord};
-use eddy_spec::problem::{SourceSpan, shown};
 
 impl NginxReader<'_, '_> {
     /// Reads the steps of a block; `if_place` adds the place of an `if` in a location.

@@ -2,11 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use eddy_config::{Action, ActionKind, WeightedCluster};
 use eddy_ids::{ActionId, ClusterId, DuplicateKey, Shared};
 use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig, UNLIMITED_OVERPROVISIONING};
 use eddy_route::nginx::{
     LocationHandler, ProxyHand, ProxyPassTarget, RedirectForm, RedirectRule, TextTemplate, UpstreamScheme,
 };
+use eddy_spec::problem::{SourceSpan, shown};
+use eddy_spec::read::FromScalar as _;
+use eddy_spec::value::EndpointAddressText;
 
 use super::constants::{EndKind, KnownText, OpenEnd, VariableValues};
 use super::output::NginxOutput;
@@ -15,10 +19,6 @@ use super::scope::{BlockSettings, Redirects};
 use super::tree::NginxWord;
 use super::upstream::with_port;
 use super::upstream_group::UpstreamGroup;
-use eddy_config::{Action, ActionKind, WeightedCluster};
-use eddy_spec::problem::{SourceSpan, shown};
-use eddy_spec::read::FromScalar as _;
-use eddy_spec::value::EndpointAddressText;
 
 /// Text that the URI of a `proxy_pass` replaces, if it may have a URI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

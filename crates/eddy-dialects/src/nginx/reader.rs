@@ -4,9 +4,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use eddy_config::Action;
 use eddy_ids::{ClusterId, Shared};
 use eddy_route::SourceLocation;
 use eddy_route::nginx::{LetterCase, SearchPattern, SitesSpec, TextFault, TextTemplate};
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, origin_of, shown};
 
 use super::block;
 use super::catalogue::{self, Use};
@@ -19,8 +21,6 @@ use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
 use super::upstream_group::UpstreamGroup;
 use super::value::{parse_size, parse_time};
-use eddy_config::Action;
-use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, origin_of, shown};
 
 /// Reader of an NGINX configuration.
 pub(super) struct NginxReader<'r, 'l> {

@@ -4,12 +4,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use eddy_model::AddressFamilies;
+use eddy_spec::problem::shown;
 
 use super::name_servers::NameServers;
 use super::reader::NginxReader;
 use super::tree::NginxWord;
 use super::value::parse_time;
-use eddy_spec::problem::shown;
 
 impl NginxReader<'_, '_> {
     /// Reads a `resolver`.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use eddy_config::{FailureStatuses, RetryConfig};
+use eddy_config::{Protocols, Upgrades};
 use eddy_http::FieldEdits;
 use eddy_ids::Shared;
 use eddy_route::nginx::{
@@ -14,8 +16,6 @@ use super::reader::NginxReader;
 use super::server_tls::NginxServerTls;
 use super::tree::{Directive, NginxWord};
 use super::upstream_tls::UpstreamTls;
-use eddy_config::{FailureStatuses, RetryConfig};
-use eddy_config::{Protocols, Upgrades};
 
 /// Settings of a block.
 #[derive(Clone, Debug)]

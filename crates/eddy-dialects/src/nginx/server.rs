@@ -1,6 +1,7 @@
 //! `server`: names, addresses and contents.
 
 use eddy_route::nginx::{NameForm, PlaceKind, ServerName, ServerSpec};
+use eddy_spec::problem::{SourceSpan, shown};
 
 use super::block::SERVER;
 use super::listen::Listen;
@@ -8,7 +9,6 @@ use super::location::{Outer, place_of};
 use super::reader::NginxReader;
 use super::scope::BlockSettings;
 use super::tree::{Directive, NginxWord};
-use eddy_spec::problem::{SourceSpan, shown};
 
 /// Server as read, with the parts that do not belong to its places.
 pub(super) struct ServerRead {

@@ -1,7 +1,8 @@
 //! Words to directives: a name, arguments, and possibly a block.
 
-use super::word::{Token, TokenKind, split};
 use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+
+use super::word::{Token, TokenKind, split};
 
 /// One directive.
 #[derive(Clone, Debug)]

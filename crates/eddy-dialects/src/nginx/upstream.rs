@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use eddy_model::{Balance, EjectionConfig, EndpointConfig};
 use eddy_route::nginx::UpstreamScheme;
+use eddy_spec::problem::shown;
+use eddy_spec::read::FromScalar as _;
+use eddy_spec::value::EndpointAddressText;
 
 use super::block;
 use super::name_servers::NameServers;
@@ -11,9 +14,6 @@ use super::reader::NginxReader;
 use super::tree::{Directive, NginxWord};
 use super::upstream_group::{BackupSupport, UpstreamGroup};
 use super::value::parse_time;
-use eddy_spec::problem::shown;
-use eddy_spec::read::FromScalar as _;
-use eddy_spec::value::EndpointAddressText;
 
 impl NginxReader<'_, '_> {
     /// Reads a group and keeps it.

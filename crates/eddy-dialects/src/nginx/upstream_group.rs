@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use eddy_model::{Balance, EjectionConfig, EndpointConfig, PoolConfig};
 use eddy_route::nginx::TextTemplate;
+use eddy_spec::problem::SourceSpan;
 
 use super::name_servers::NameServers;
 use super::tree::Directive;
-use eddy_spec::problem::SourceSpan;
 
 /// Whether a balancing method can be combined with `backup` endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

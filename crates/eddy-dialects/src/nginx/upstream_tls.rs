@@ -1,13 +1,13 @@
 //! `proxy_ssl_...`: TLS to upstreams.
 
+use eddy_check::written_place;
 use eddy_ids::Shared;
 use eddy_model::{ClusterTlsConfig, IdentityFiles, ServerCheck, TlsVersion, WrittenPath};
+use eddy_spec::problem::{SourceSpan, shown};
 use eddy_tls::is_server_name;
 
 use super::reader::NginxReader;
 use super::tree::NginxWord;
-use eddy_check::written_place;
-use eddy_spec::problem::{SourceSpan, shown};
 
 /// TLS settings of a block.
 #[derive(Clone, Debug, Default)]

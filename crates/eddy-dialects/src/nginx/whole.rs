@@ -4,8 +4,15 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use eddy_check::{ConfigDialect, Draft};
+use eddy_config::SitesConfig;
+use eddy_config::{
+    AccessLogConfig, AddressBlock, ForwardedConfig, GatewaySettings, HttpLimits, HttpTimeouts, ListenAddress,
+    ListenerConfig, LogFormat, LogTarget, Serve, SitesAt,
+};
 use eddy_ids::Shared;
 use eddy_route::nginx::{Address, LastTry, PlaceKind, Sites};
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, place_of, shown};
 
 use super::block::{EVENTS, HTTP, MAIN};
 use super::constants::Constants;
@@ -16,13 +23,6 @@ use super::scope::BlockSettings;
 use super::server::ServerRead;
 use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
-use eddy_check::{ConfigDialect, Draft};
-use eddy_config::SitesConfig;
-use eddy_config::{
-    AccessLogConfig, AddressBlock, ForwardedConfig, GatewaySettings, HttpLimits, HttpTimeouts, ListenAddress,
-    ListenerConfig, LogFormat, LogTarget, Serve, SitesAt,
-};
-use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, place_of, shown};
 
 /// Servers of an NGINX configuration, and listeners for them.
 pub(crate) struct NginxServers {

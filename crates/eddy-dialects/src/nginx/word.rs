@@ -154,8 +154,9 @@ impl WordReader<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{TokenKind, split};
     use eddy_spec::problem::ProblemReport;
+
+    use super::{TokenKind, split};
 
     fn check(text: &str, expected: &[&str]) {
         let mut report = ProblemReport::new();

@@ -1,5 +1,7 @@
 //! Configuration keys of the built-in filters.
 
+use eddy_config::AddressBlock;
+
 use super::EditsSpec;
 use crate::read::{Boxed, NamedMap, Spanned};
 use crate::value::{
@@ -7,7 +9,6 @@ use crate::value::{
     MethodOrAll, Number, OriginText, Percent, RateFieldsName, RateKeyName, StreamFormName, Time, UnknownName,
     UnknownRequestsName, UserName,
 };
-use eddy_config::AddressBlock;
 
 mapping! {
     /// HTTP basic authentication (RFC 7617): requires a user name and a password. Otherwise the response is 401.

@@ -1,12 +1,13 @@
 //! Top-level configuration keys, and those of the gateway as a whole.
 
+use eddy_config::{LogFormat, LogTarget};
+
 use super::{AcmeSpec, ClusterSpec, FilterSpec, KubernetesSpec, ListenerSpec, RuleSpec, TableSpec};
 use crate::read::{Either, NamedMap, Spanned};
 use crate::value::{
     AdminAddress, BoundedText, ByteSize, ConfigName, LogLevelName, MetadataName, Number, RecordKey, Time,
     TimeZoneName,
 };
-use eddy_config::{LogFormat, LogTarget};
 
 mapping! {
     /// The complete configuration.

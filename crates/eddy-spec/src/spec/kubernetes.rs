@@ -1,10 +1,10 @@
 //! Configuration keys for Kubernetes manifests that accompany the configuration.
 
+use eddy_config::ListenAddress;
 use eddy_route::RegexRank;
 
 use crate::read::{NamedMap, Spanned};
 use crate::value::{BoundedText, DomainName, EndpointAddressText, IpText, ObjectName, PortKey, ServiceName};
-use eddy_config::ListenAddress;
 
 mapping! {
     /// Settings that Kubernetes manifests in other files of the configuration do not contain: addresses to listen on,

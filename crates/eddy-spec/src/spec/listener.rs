@@ -1,5 +1,6 @@
 //! Configuration keys of a listener.
 
+use eddy_config::{AddressBlock, ListenAddress};
 use eddy_route::HostPattern;
 
 use crate::read::{OneOrMany, Spanned};
@@ -7,7 +8,6 @@ use crate::spec::ListenerTlsSpec;
 use crate::value::{
     ByteSize, ConfigName, FieldName, Number, ProxyVersionName, Pseudonym, Time, TransportName,
 };
-use eddy_config::{AddressBlock, ListenAddress};
 
 mapping! {
     /// A listener: a bound address, how it is served, and its limits.

@@ -1,5 +1,7 @@
 //! Configuration keys of a route table and its rules.
 
+use eddy_config::FailoverReason;
+use eddy_config::ListenAddress;
 use eddy_route::HostPattern;
 
 use super::EditsSpec;
@@ -10,8 +12,6 @@ use crate::value::{
     HostAndPort, MethodName, Number, ParameterName, PathText, Rank, RedirectStatus, Scheme, Time,
     UpgradeName,
 };
-use eddy_config::FailoverReason;
-use eddy_config::ListenAddress;
 
 /// Text that a condition compares with, at most 4096 bytes.
 type Compared = BoundedText<4096>;

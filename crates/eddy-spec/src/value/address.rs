@@ -3,11 +3,11 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
+use eddy_config::{AddressBlock, ListenAddress};
 use eddy_model::EndpointAddress;
 
 use super::host::{parse_host, parse_port};
 use crate::read::{FromScalar, Misfit, WordInfo};
-use eddy_config::{AddressBlock, ListenAddress};
 
 /// Address of the admin listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,11 +166,11 @@ const SOCKET_PATH_BYTES_MAX: usize = 107;
 
 #[cfg(test)]
 mod tests {
+    use eddy_config::{AddressBlock, ListenAddress};
     use eddy_model::EndpointAddress;
 
     use super::EndpointAddressText;
     use crate::read::FromScalar;
-    use eddy_config::{AddressBlock, ListenAddress};
 
     #[test]
     fn listen_addresses() {

@@ -1,13 +1,13 @@
 //! Keywords of the file format, each with its meaning.
 
-use eddy_model::{Balance, LinkProtocol, ServerCheck, TlsVersion};
-use eddy_route::RegexRank;
-
-use crate::read::{FromScalar, Misfit, WordInfo, WordKind, listed};
 use eddy_config::AcmeChallenge;
 use eddy_config::FailoverReason;
 use eddy_config::LogFormat;
 use eddy_config::ProxyVersion;
+use eddy_model::{Balance, LinkProtocol, ServerCheck, TlsVersion};
+use eddy_route::RegexRank;
+
+use crate::read::{FromScalar, Misfit, WordInfo, WordKind, listed};
 
 /// Minimum severity of messages that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,11 +1,11 @@
 //! Names, tokens, paths and other strings.
 
+use eddy_config::LogTarget;
 use eddy_ids::Shared;
 use jiff::tz::TimeZoneDatabase;
 
 use crate::problem::{COMPARISON, closest};
 use crate::read::{FromScalar, Misfit, WordInfo};
-use eddy_config::LogTarget;
 
 /// Name of a listener, table, rule, cluster or filter.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

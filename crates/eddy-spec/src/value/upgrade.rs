@@ -1,8 +1,9 @@
 //! Scalar values of protocol upgrades and `CONNECT`.
 
+use eddy_config::{Connect, is_http};
+
 use super::choice::{Meaning, keywords};
 use crate::read::{FromScalar, Misfit, WordInfo};
-use eddy_config::{Connect, is_http};
 
 /// A protocol that clients may switch to, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]

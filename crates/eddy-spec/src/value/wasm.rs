@@ -1,8 +1,9 @@
 //! Scalar values in Wasm filter configurations.
 
+use eddy_config::WasmIsolation;
+
 use super::choice::{Meaning, keywords};
 use crate::read::{FromScalar, Misfit, WordInfo};
-use eddy_config::WasmIsolation;
 
 /// Exchanges that a fault of a module affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

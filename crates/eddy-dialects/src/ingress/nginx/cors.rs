@@ -1,9 +1,10 @@
 //! CORS response headers, as ingress-nginx writes them.
 
+use eddy_spec::read::Spanned;
+
 use super::directive::{block, line, words};
 use super::settings::Cors;
 use crate::nginx::Directive;
-use eddy_spec::read::Spanned;
 
 /// Adds directives that answer preflight requests to `inner`, before all others; the returned ones come after them.
 pub(super) fn cors_lines(cors: &Cors, inner: &mut Vec<Directive>) -> Vec<Directive> {

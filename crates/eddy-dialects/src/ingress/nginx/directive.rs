@@ -1,7 +1,8 @@
 //! Directives and their words, for generated configurations.
 
-use crate::nginx::{Directive, NginxWord};
 use eddy_spec::problem::SourceSpan;
+
+use crate::nginx::{Directive, NginxWord};
 
 /// Returns a word with a source position.
 pub(super) fn word(place: SourceSpan, text: &str) -> NginxWord {

@@ -1,9 +1,10 @@
 //! Error pages from a separate Service: `custom-http-errors`.
 
+use eddy_spec::problem::SourceSpan;
+
 use super::directive::{block, line, words};
 use super::settings::{IngressAnnotations, default_backend_name};
 use crate::nginx::Directive;
-use eddy_spec::problem::SourceSpan;
 
 /// Returns the directives of a location that replace responses with these statuses by those of the `default-backend`
 /// Service.

@@ -1,9 +1,10 @@
 //! Redirects of ingress-nginx, above all to HTTPS.
 
-use super::directive::{block, line, words};
-use crate::nginx::Directive;
 use eddy_config::CertificateFiles;
 use eddy_spec::problem::SourceSpan;
+
+use super::directive::{block, line, words};
+use crate::nginx::Directive;
 
 /// Whether a host has a certificate of its own, not the one that is shown when there is none.
 pub(super) fn has_certificate(host: &str, certificates: &[CertificateFiles]) -> bool {

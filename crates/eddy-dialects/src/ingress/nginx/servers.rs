@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::read::Spanned;
+
 use super::settings::IngressAnnotations;
 use super::upstreams::{Upstreams, name_of_backend};
 use crate::ingress::model::{HostRule, Ingress, PathKind, PathRule};
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
-use eddy_spec::read::Spanned;
 
 /// Servers by host.
 pub(super) type Servers = BTreeMap<String, IngressServer>;

@@ -1,10 +1,11 @@
 //! Settings in the annotations of an Ingress.
 
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::read::Spanned;
+
 use super::catalogue::{PREFIX, find, is_guard, names};
 use crate::ingress::model::{Annotation, Ingress};
 use crate::nginx::Use;
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
-use eddy_spec::read::Spanned;
 
 /// Settings in the annotations of an Ingress; an invalid annotation counts as absent.
 #[derive(Clone, Debug, Default)]

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use eddy_spec::problem::SourceSpan;
+use eddy_spec::read::Spanned;
+
 use super::settings::{Canary, IngressAnnotations};
 use crate::ingress::model::{Backend, Ingress};
 use crate::kubernetes::PortOrName;
-use eddy_spec::problem::SourceSpan;
-use eddy_spec::read::Spanned;
 
 /// Upstreams by name.
 pub(super) type Upstreams = BTreeMap<String, IngressUpstream>;

@@ -1,5 +1,8 @@
 //! Translation of Ingresses into an NGINX configuration.
 
+use eddy_config::CertificateFiles;
+use eddy_spec::problem::ProblemReport;
+
 use super::catalogue::PREFIX;
 use super::servers::arrange;
 use super::settings::IngressAnnotations;
@@ -7,8 +10,6 @@ use super::upstreams::{Resolve, gather};
 use super::write::IngressConfWriter;
 use crate::ingress::model::Ingress;
 use crate::nginx::{Directive, Targets};
-use eddy_config::CertificateFiles;
-use eddy_spec::problem::ProblemReport;
 
 /// Whether an Ingress has annotations of ingress-nginx.
 pub(in crate::ingress) fn speaks_nginx(ingress: &Ingress) -> bool {

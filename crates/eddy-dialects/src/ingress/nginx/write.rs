@@ -1,5 +1,8 @@
 //! NGINX directives as ingress-nginx would write them, with source positions in the manifests.
 
+use eddy_config::CertificateFiles;
+use eddy_spec::problem::SourceSpan;
+
 use super::canary::choice;
 use super::cors::cors_lines;
 use super::directive::{block, line, word, words};
@@ -10,8 +13,6 @@ use super::settings::{IngressAnnotations, default_backend_name};
 use super::upstreams::{ServicePortQuery, Upstreams};
 use crate::ingress::model::{Ingress, PathKind};
 use crate::nginx::{Directive, Targets};
-use eddy_config::CertificateFiles;
-use eddy_spec::problem::SourceSpan;
 
 /// Writer of the directives.
 pub(super) struct IngressConfWriter<'w> {

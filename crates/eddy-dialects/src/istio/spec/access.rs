@@ -1,7 +1,8 @@
 //! Policies that restrict who may send requests, as written.
 
-use super::Labels;
 use eddy_spec::read::Any;
+
+use super::Labels;
 
 object! {
     /// Spec of an AuthorizationPolicy or a RequestAuthentication: what it applies to.

@@ -1,7 +1,8 @@
 //! Destinations and string matches, as written.
 
-use crate::kubernetes::ApiText;
 use eddy_spec::value::Number;
+
+use crate::kubernetes::ApiText;
 
 object! {
     /// Destination of requests.

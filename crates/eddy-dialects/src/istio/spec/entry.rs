@@ -1,8 +1,9 @@
 //! ServiceEntries and DestinationRules as written; they define what the names of destinations refer to.
 
-use crate::kubernetes::{ApiText, Label};
 use eddy_spec::read::{Any, NamedMap, Spanned};
 use eddy_spec::value::Number;
+
+use crate::kubernetes::{ApiText, Label};
 
 /// Labels of an object.
 pub(in super::super) type Labels = NamedMap<Label, ApiText>;

@@ -1,9 +1,10 @@
 //! Gateways, as written.
 
-use super::Labels;
-use crate::kubernetes::ApiText;
 use eddy_spec::read::Spanned;
 use eddy_spec::value::Number;
+
+use super::Labels;
+use crate::kubernetes::ApiText;
 
 object! {
     /// Spec of a Gateway.

@@ -1,11 +1,12 @@
 //! Policies of VirtualService routes, as written.
 
+use eddy_spec::read::Spanned;
+use eddy_spec::value::Number;
+
 use super::Labels;
 use super::destination::{DestinationSpec, TextMatchSpec};
 use crate::istio::value::{GoTime, IstioPercent};
 use crate::kubernetes::ApiText;
-use eddy_spec::read::Spanned;
-use eddy_spec::value::Number;
 
 object! {
     /// Redirect response.

@@ -1,5 +1,8 @@
 //! VirtualServices as written: their matches and destinations.
 
+use eddy_spec::read::{Any, NamedMap, Spanned};
+use eddy_spec::value::Number;
+
 use super::Labels;
 use super::destination::{DestinationSpec, TextMatchSpec};
 use super::policy::{
@@ -8,8 +11,6 @@ use super::policy::{
 };
 use crate::istio::value::GoTime;
 use crate::kubernetes::{ApiText, Label};
-use eddy_spec::read::{Any, NamedMap, Spanned};
-use eddy_spec::value::Number;
 
 /// Tests by header or parameter name.
 pub(in super::super) type Tests = NamedMap<Label, TextMatchSpec>;
