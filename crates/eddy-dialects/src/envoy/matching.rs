@@ -167,17 +167,10 @@ impl EnvoyReader<'_> {
         if self.is_true(node, "treat_missing_header_as_empty") {
             spec.missing = Missing::IsEmpty;
         }
-        let plain = [
-            ("exact_match", ValueTest::Exact as fn(String) -> ValueTest),
-            ("prefix_match", ValueTest::Prefix),
-            ("suffix_match", ValueTest::Suffix),
-            ("contains_match", ValueTest::Contains),
-        ];
-        for (field, test) in plain {
-            if let Some(text) = self.text(node, field) {
-                spec.test = test(text.to_owned());
-                return Some(spec);
-            }
+        let fields = ["exact_match", "prefix_match", "suffix_match", "contains_match"];
+        if let Some(test) = self.text_test(node, fields) {
+            spec.test = test;
+            return Some(spec);
         }
         if let Some(string) = self.get(node, "string_match") {
             return self.string(string, spec);
@@ -211,17 +204,9 @@ impl EnvoyReader<'_> {
     /// Reads a `StringMatcher`.
     pub(super) fn string(&mut self, node: &YamlNode<'_>, mut spec: ValueMatch) -> Option<ValueMatch> {
         spec.is_caseless = self.is_true(node, "ignore_case");
-        let tests = [
-            ("exact", ValueTest::Exact as fn(String) -> ValueTest),
-            ("prefix", ValueTest::Prefix),
-            ("suffix", ValueTest::Suffix),
-            ("contains", ValueTest::Contains),
-        ];
-        for (field, test) in tests {
-            if let Some(text) = self.text(node, field) {
-                spec.test = test(text.to_owned());
-                return Some(spec);
-            }
+        if let Some(test) = self.text_test(node, ["exact", "prefix", "suffix", "contains"]) {
+            spec.test = test;
+            return Some(spec);
         }
         if let Some(regex) = self.get(node, "safe_regex") {
             // Envoy ignores `ignore_case` for regular expressions too.
@@ -233,6 +218,13 @@ impl EnvoyReader<'_> {
             .error(node.place, "the string match has no test that eddy supports")
             .hint("write `exact`, `prefix`, `suffix`, `contains` or `safe_regex`");
         None
+    }
+
+    /// Reads the test in the first of these fields that is given: exact text, prefix, suffix or part of a value.
+    fn text_test(&mut self, node: &YamlNode<'_>, fields: [&str; 4]) -> Option<ValueTest> {
+        let tests = [ValueTest::Exact, ValueTest::Prefix, ValueTest::Suffix, ValueTest::Contains];
+        let mut tests = fields.into_iter().zip(tests);
+        tests.find_map(|(field, test)| Some(test(self.text(node, field)?.to_owned())))
     }
 
     /// Reads a `FractionalPercent`.

@@ -78,10 +78,8 @@ impl<'t> ManifestReader<'t, '_> {
         }
         let (group, version_name) = version.value.rsplit_once('/').unwrap_or(("", &version.value));
         match KINDS.iter().find(|known| known.group == group && known.name == &*kind.value) {
-            Some(known) => match known.versions.iter().find(|known| **known == version_name) {
-                Some(version) => self.object(node, known, version),
-                None => self.note_version(known, &version),
-            },
+            Some(known) if known.versions.contains(&version_name) => self.object(node, known),
+            Some(known) => self.note_version(known, &version),
             None => self.note_kind(group, &version, &kind),
         }
     }
@@ -108,7 +106,7 @@ impl<'t> ManifestReader<'t, '_> {
         }
     }
 
-    fn object(&mut self, node: YamlNode<'t>, kind: &'static ObjectKind, version: &'static str) {
+    fn object(&mut self, node: YamlNode<'t>, kind: &'static ObjectKind) {
         let place = node.place;
         self.check_keys(&node, kind);
         let Some(entry) = node.entry("metadata") else {
@@ -121,7 +119,7 @@ impl<'t> ManifestReader<'t, '_> {
         };
         let Some(metadata) = ObjectMetadata::of(spec, kind.is_namespaced, self.report) else { return };
         let key = ObjectIdentity { group: kind.group, kind: kind.name, name: metadata.full_name() };
-        let object = Object { kind, version, metadata, node, place };
+        let object = Object { kind, metadata, node, place };
         if let Some(first) = self.known.get(&key) {
             let message = format!("{object} is already defined in line {}", first.line);
             self.report

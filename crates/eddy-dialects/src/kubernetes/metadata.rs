@@ -42,7 +42,6 @@ pub(crate) struct ObjectMetadata {
     /// Labels.
     pub(crate) labels: Vec<(Shared<str>, Shared<str>)>,
     /// Annotations, with source positions.
-    #[allow(dead_code, reason = "the Gateway API has none")]
     pub(crate) annotations: Vec<(Shared<str>, Spanned<Shared<str>>)>,
     /// Source position of the name.
     pub(crate) place: SourceSpan,
@@ -96,7 +95,6 @@ impl ObjectMetadata {
     }
 
     /// Returns the value of an annotation.
-    #[allow(dead_code, reason = "the Gateway API has none")]
     pub(crate) fn annotation(&self, key: &str) -> Option<&Spanned<Shared<str>>> {
         self.annotations.iter().find(|(name, _)| **name == *key).map(|(_, value)| value)
     }

@@ -67,9 +67,6 @@ const fn kind(group: &'static str, name: &'static str, versions: &'static [&'sta
 pub(crate) struct Object<'t> {
     /// Kind of the object.
     pub(crate) kind: &'static ObjectKind,
-    /// API version that it is written in.
-    #[allow(dead_code, reason = "the versions of the Gateway API do not differ")]
-    pub(crate) version: &'static str,
     /// Name, namespace, labels and annotations.
     pub(crate) metadata: ObjectMetadata,
     /// The whole object.
