@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use eddy_config::CertificateFiles;
-use eddy_config::{AcmeChallenge, AcmeConfig, OrderedCertificate};
-use eddy_config::{ListenerConfig, Serve};
+use eddy_config::{AcmeChallenge, AcmeConfig, CertificateFiles, ListenerConfig, OrderedCertificate, Serve};
 use eddy_model::WrittenPath;
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 use eddy_spec::read::{OneOrMany, Spanned};

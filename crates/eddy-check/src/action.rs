@@ -1,10 +1,9 @@
 //! Checks the action of a rule.
 
 use eddy_config::{
-    Action, ActionKind, Failover, FailoverReason, HedgeConfig, Redirect, Respond, RetryConfig,
-    RuleFilterConfig, WeightedCluster,
+    Action, ActionKind, Failover, FailoverReason, HedgeConfig, Protocols, Redirect, Respond, RetryConfig,
+    RuleFilterConfig, Upgrades, WeightedCluster,
 };
-use eddy_config::{Protocols, Upgrades};
 use eddy_ids::Shared;
 use eddy_route::PathRewrite;
 use eddy_spec::problem::{ProblemReport, SourceSpan};

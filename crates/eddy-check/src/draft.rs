@@ -3,22 +3,18 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use eddy_config::ListenerTlsConfig;
-use eddy_config::SitesConfig;
 use eddy_config::{
-    ClusterSlots, FilterSlots, GatewayConfig, GatewaySettings, ListenAddress, ListenerConfig, Serve,
-    TableSlots,
+    ClusterSlots, FilterSlots, GatewayConfig, GatewaySettings, ListenAddress, ListenerConfig,
+    ListenerTlsConfig, Serve, SitesConfig, TableSlots,
 };
 use eddy_ids::{ClusterId, DuplicateKey, FilterId, Shared, TableId};
 use eddy_model::ClusterConfig;
 use eddy_route::SourceLocation;
 use eddy_route::normalise::Normaliser;
-use eddy_spec::Leniency;
-use eddy_spec::ObjectStatus;
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, origin_of};
 use eddy_spec::spec::KubernetesSpec;
-use eddy_spec::version_of;
 use eddy_spec::yaml::YamlNode;
+use eddy_spec::{Leniency, ObjectStatus, version_of};
 
 use super::advice::advise;
 use super::cluster_draft::ClusterDraft;

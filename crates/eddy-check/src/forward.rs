@@ -2,8 +2,9 @@
 
 use std::num::NonZeroU32;
 
-use eddy_config::{Forward, Forwarding, ProxyProtocolConfig, SessionEnds};
-use eddy_config::{ListenAddress, ListenerConfig, Serve};
+use eddy_config::{
+    Forward, Forwarding, ListenAddress, ListenerConfig, ProxyProtocolConfig, Serve, SessionEnds,
+};
 use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig};
 use eddy_spec::problem::{ProblemReport, SourceText, origin_of, place_of};

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use eddy_config::TableConfig;
-use eddy_config::{ListenerConfig, Serve, TableSlots};
+use eddy_config::{ListenerConfig, Serve, TableConfig, TableSlots};
 use eddy_ids::TableId;
 use eddy_route::{CompiledRule, PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueTest};
 use eddy_spec::problem::{ProblemReport, SourceSpan};

@@ -1,7 +1,6 @@
 //! Route tables under construction.
 
-use eddy_config::TableConfig;
-use eddy_config::{Action, TableSlots};
+use eddy_config::{Action, TableConfig, TableSlots};
 use eddy_ids::{ActionId, BySlot, Shared, SlotsDraft, TableId};
 use eddy_route::{Dialect, Rule};
 use eddy_spec::problem::SourceSpan;

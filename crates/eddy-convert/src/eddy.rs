@@ -1,7 +1,8 @@
 //! Writes eddy.yaml.
 
-use eddy_config::{Action, ActionKind, ClusterSlots, Failover, FailoverReason, RetryConfig};
-use eddy_config::{Connect, Protocols, Upgrades};
+use eddy_config::{
+    Action, ActionKind, ClusterSlots, Connect, Failover, FailoverReason, Protocols, RetryConfig, Upgrades,
+};
 use eddy_http::{FieldEdits, GrpcStatus};
 use eddy_ids::ClusterId;
 use eddy_route::{CaselessPath, HostPattern, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};

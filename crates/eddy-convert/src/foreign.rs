@@ -5,8 +5,7 @@
 
 use std::collections::HashMap;
 
-use eddy_config::TableConfig;
-use eddy_config::{Action, ActionKind, Respond};
+use eddy_config::{Action, ActionKind, Respond, TableConfig};
 use eddy_ids::Shared;
 use eddy_route::normalise::{Normal, eddy};
 use eddy_route::{

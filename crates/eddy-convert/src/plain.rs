@@ -1,7 +1,6 @@
 //! Input of the conversion as plain rules, and what a conversion loses.
 
-use eddy_config::ListenerTlsConfig;
-use eddy_config::{Action, ClusterSlots, Http2Config, ListenAddress};
+use eddy_config::{Action, ClusterSlots, Http2Config, ListenAddress, ListenerTlsConfig};
 use eddy_route::{HostPattern, PathPattern, Rule, SourceLocation};
 
 /// A setting that the target language cannot express.

@@ -5,8 +5,7 @@
 
 use std::collections::HashSet;
 
-use eddy_config::SitesConfig;
-use eddy_config::{Action, ActionKind, GatewayConfig, Redirect, Respond, SitesAt};
+use eddy_config::{Action, ActionKind, GatewayConfig, Redirect, Respond, SitesAt, SitesConfig};
 use eddy_route::nginx::{
     FieldText, LastTry, LetterCase, LocationHandler, NameForm, PlaceKind, PlaceSpec, ProxyHand,
     ProxyPassTarget, RewriteDirective, Sites, TextTemplate,

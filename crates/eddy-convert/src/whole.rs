@@ -1,7 +1,6 @@
 //! Entry point of the conversion: its input as plain rules, and its result.
 
-use eddy_config::TableConfig;
-use eddy_config::{Action, ActionKind, GatewayConfig, Serve};
+use eddy_config::{Action, ActionKind, GatewayConfig, Serve, TableConfig};
 use eddy_route::{Dialect, TableMatchOptions};
 
 use super::plain::{Loss, PlainConfig, PlainListener, PlainRule, PlainTable};

@@ -2,9 +2,8 @@
 
 use eddy_check::{ConfigDialect, Draft, Predecessor};
 use eddy_config::{ClusterSlots, FilterSlots, GatewayConfig, TableSlots};
-use eddy_spec::Leniency;
-use eddy_spec::ObjectStatus;
 use eddy_spec::problem::{Problem, ProblemReport, SourceText};
+use eddy_spec::{Leniency, ObjectStatus};
 
 use super::eddy::Eddy;
 use super::envoy::{Envoy, is_envoy};

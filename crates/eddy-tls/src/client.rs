@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use eddy_model::{ServerCheck, TlsVersion};
-use rustls::ClientConfig;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{
@@ -11,7 +10,7 @@ use rustls::crypto::{
 };
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::sign::SingleCertAndKey;
-use rustls::{CertificateError, DigitallySignedStruct, Error, SignatureScheme};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, SignatureScheme};
 
 use crate::authorities::Authorities;
 use crate::error::TlsError;

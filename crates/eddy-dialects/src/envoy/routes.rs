@@ -11,8 +11,7 @@ use eddy_spec::problem::{SourceSpan, shown};
 use eddy_spec::yaml::YamlNode;
 
 use super::reader::{EnvoyReader, text};
-use super::scope::Levels;
-use super::scope::{HostScope, RouteConfigContext, plain_action};
+use super::scope::{HostScope, Levels, RouteConfigContext, plain_action};
 
 /// Rule table of a route configuration, and the actions of its rules.
 #[derive(Debug)]

@@ -1,8 +1,7 @@
 //! Settings that routes inherit, and state that they share.
 
 use eddy_check::ClusterDraft;
-use eddy_config::Upgrades;
-use eddy_config::{Action, ActionKind, RetryConfig};
+use eddy_config::{Action, ActionKind, RetryConfig, Upgrades};
 use eddy_http::FieldEdits;
 use eddy_ids::Shared;
 use eddy_route::HostPattern;

@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 
 use eddy_check::{ConfigDialect, Draft, RulePlaces, TableDraft};
-use eddy_config::{Action, ListenAddress};
-use eddy_config::{CertificateFiles, ListenerTlsConfig};
+use eddy_config::{Action, CertificateFiles, ListenAddress, ListenerTlsConfig};
 use eddy_ids::Shared;
 use eddy_route::{Dialect, HostPattern, KubernetesPrecedence, PathPattern, Rule};
 use eddy_spec::problem::ProblemReport;
 
-use super::action::CORS_FILTER;
-use super::action::{ActionMaker, Entrance, RuleDone, respond};
+use super::action::{ActionMaker, CORS_FILTER, Entrance, RuleDone, respond};
 use super::attach::{Attachment, ListenerId, attach, is_reached, place_of};
 use super::backend_tls::BackendTls;
 use super::class::{class_statuses, read_classes};

@@ -1,7 +1,6 @@
 //! Addresses that Ingresses are served at.
 
-use eddy_config::CertificateFiles;
-use eddy_config::ListenAddress;
+use eddy_config::{CertificateFiles, ListenAddress};
 
 /// Listen addresses of Ingresses, and the certificates shown there.
 #[derive(Debug)]

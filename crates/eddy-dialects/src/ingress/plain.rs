@@ -1,8 +1,7 @@
 //! Ingresses as the API specifies: one table, in which the longest path of the most specific host wins.
 
 use eddy_check::{ConditionPlaces, Draft, RulePlaces, TableDraft};
-use eddy_config::ListenerTlsConfig;
-use eddy_config::{Action, ActionKind, Respond};
+use eddy_config::{Action, ActionKind, ListenerTlsConfig, Respond};
 use eddy_ids::ActionId;
 use eddy_route::{Dialect, HostPattern, PathPattern, Rule};
 use eddy_spec::problem::{ProblemReport, SourceSpan, shown};

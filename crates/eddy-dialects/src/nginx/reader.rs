@@ -10,10 +10,8 @@ use eddy_route::SourceLocation;
 use eddy_route::nginx::{LetterCase, SearchPattern, SitesSpec, TextFault, TextTemplate};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, origin_of, shown};
 
-use super::block;
 use super::catalogue::{self, Use};
 use super::constants::Constants;
-use super::guard;
 use super::harmless::{changes_nothing, is_unused};
 use super::name_servers::NameServers;
 use super::output::NginxOutput;
@@ -21,6 +19,7 @@ use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
 use super::upstream_group::UpstreamGroup;
 use super::value::{parse_size, parse_time};
+use super::{block, guard};
 
 /// Reader of an NGINX configuration.
 pub(super) struct NginxReader<'r, 'l> {

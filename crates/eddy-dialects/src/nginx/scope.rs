@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use eddy_config::{FailureStatuses, RetryConfig};
-use eddy_config::{Protocols, Upgrades};
+use eddy_config::{FailureStatuses, Protocols, RetryConfig, Upgrades};
 use eddy_http::FieldEdits;
 use eddy_ids::Shared;
 use eddy_route::nginx::{

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use eddy_check::{ConfigDialect, Draft};
-use eddy_config::SitesConfig;
 use eddy_config::{
     AccessLogConfig, AddressBlock, ForwardedConfig, GatewaySettings, HttpLimits, HttpTimeouts, ListenAddress,
-    ListenerConfig, LogFormat, LogTarget, Serve, SitesAt,
+    ListenerConfig, LogFormat, LogTarget, Serve, SitesAt, SitesConfig,
 };
 use eddy_ids::Shared;
 use eddy_route::nginx::{Address, LastTry, PlaceKind, Sites};

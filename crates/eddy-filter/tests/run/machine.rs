@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use eddy_filter::Direction;
 use eddy_filter::{
-    ChainStep, FailureOutcome, FailurePolicy, Filter, FilterEdit, FilterEvent, FilterInfo, FilterInvocation,
-    FilterLibrary, FilterPause, FilterPolicy, FilterRun, HttpFilterChain, IncomingBody, Interest,
-    LibraryCall, LibraryKeepAlive, MessageRun, Phase, PhaseCall, RunOutput, StepResult, Travel, Verdict,
+    ChainStep, Direction, FailureOutcome, FailurePolicy, Filter, FilterEdit, FilterEvent, FilterInfo,
+    FilterInvocation, FilterLibrary, FilterPause, FilterPolicy, FilterRun, HttpFilterChain, IncomingBody,
+    Interest, LibraryCall, LibraryKeepAlive, MessageRun, Phase, PhaseCall, RunOutput, StepResult, Travel,
+    Verdict,
 };
 use eddy_http::{Fields, FieldsEditor};
 use eddy_ids::WorkerTime;

@@ -13,8 +13,7 @@ use eddy_filter::{
 };
 use eddy_http::{Fields, Method, Version};
 
-use super::abi;
-use super::answer;
+use super::{abi, answer};
 use crate::thread::prepare_thread;
 
 /// Call in progress on this thread, for requests of the guest for more room.

@@ -11,8 +11,7 @@ use eddy_filter::{
 };
 use eddy_ids::Millis;
 
-use super::abi;
-use super::crossing;
+use super::{abi, crossing};
 
 /// Host of all guests of this process; the ABI gives its functions no other way to find it.
 static HOST: OnceLock<Installed> = OnceLock::new();

@@ -6,10 +6,9 @@ use eddy_filter::{
     FilterEvent, FilterInfo, FilterLibrary, Interest, LibraryCall, LibraryKeepAlive, LoadError, LoadResult,
 };
 
-use super::abi;
-use super::crossing;
 use super::identity::FileIdentity;
 use super::load::{NativeEntryPoints, NativeLibraryInfo};
+use super::{abi, crossing};
 use crate::guest::{Guest, MadeFilter, find};
 use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;

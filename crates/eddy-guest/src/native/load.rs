@@ -7,8 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
 
-use super::abi;
-use super::host;
+use super::{abi, host};
 
 /// Validated information that a library provides about itself.
 #[derive(Debug)]

@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use eddy_filter::{HostApi, LoadError, LoadResult};
 
 use super::elf::{GoRuntime, go_runtime};
-use super::host;
 use super::identity::FileIdentity;
 use super::library::NativeLibrary;
-use super::load;
+use super::{host, load};
 use crate::thread::prepare_thread;
 
 #[derive(Debug, Default)]

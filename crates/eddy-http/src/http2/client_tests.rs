@@ -2,13 +2,12 @@
 
 use eddy_ids::WorkerTime;
 
-use super::frame;
 use super::hpack::Decoder;
 use super::test_frames::{
     ENDS, OPEN, PREFACE, block, check_whole_frames, damage, fields_with_repeats, frame, push_frame,
     random_bytes, random_numbers, until_fault, words,
 };
-use super::{Abuse, BodyReadResult, ErrorCode, Gone, Http2, Http2Fault, Http2Limits, Loss};
+use super::{Abuse, BodyReadResult, ErrorCode, Gone, Http2, Http2Fault, Http2Limits, Loss, frame};
 use crate::head::HeadFault;
 
 const GET: &[u8] = b"GET /a?b HTTP/1.1\r\nHost: x.example\r\n\r\n";

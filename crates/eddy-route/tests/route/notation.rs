@@ -5,8 +5,7 @@
 //! users: host=www.t host=*.t prefix=/user method=GET header=x:exact:1 query=v:present rank=-1 to-prefix=/new
 //! ```
 
-use eddy_ids::ActionId;
-use eddy_ids::Shared;
+use eddy_ids::{ActionId, Shared};
 use eddy_route::{
     Dialect, HostPattern, PathPattern, PathRewrite, PathSearch, RouteTable, Router, Rule, SourceLocation,
     ValueMatch, ValueTest,

@@ -1,11 +1,9 @@
 //! Configuration keys of a route table and its rules.
 
-use eddy_config::FailoverReason;
-use eddy_config::ListenAddress;
+use eddy_config::{FailoverReason, ListenAddress};
 use eddy_route::HostPattern;
 
-use super::EditsSpec;
-use super::RuleFilterSpec;
+use super::{EditsSpec, RuleFilterSpec};
 use crate::read::{Boxed, Either, NamedMap, OneOrMany, Spanned};
 use crate::value::{
     BoundedText, ConfigName, ConnectName, ContentType, DialectName, FieldName, FilePath, GrpcFailure,

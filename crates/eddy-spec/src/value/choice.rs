@@ -1,9 +1,6 @@
 //! Keywords of the file format, each with its meaning.
 
-use eddy_config::AcmeChallenge;
-use eddy_config::FailoverReason;
-use eddy_config::LogFormat;
-use eddy_config::ProxyVersion;
+use eddy_config::{AcmeChallenge, FailoverReason, LogFormat, ProxyVersion};
 use eddy_model::{Balance, LinkProtocol, ServerCheck, TlsVersion};
 use eddy_route::RegexRank;
 

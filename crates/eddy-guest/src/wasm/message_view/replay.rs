@@ -1,7 +1,6 @@
 //! Application of earlier filters' edits to the view.
 
-use eddy_filter::Phase;
-use eddy_filter::{EditLog, EditableSection, FilterEdit, apply_to_body, apply_to_fields};
+use eddy_filter::{EditLog, EditableSection, FilterEdit, Phase, apply_to_body, apply_to_fields};
 
 use super::{MessageSection, MessageView};
 

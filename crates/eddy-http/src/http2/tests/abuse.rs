@@ -3,12 +3,11 @@
 use eddy_ids::WorkerTime;
 
 use super::client::{GET, Http2TestClient, client};
-use crate::http2::frame;
 use crate::http2::test_frames::{
     ENDS, OPEN, PREFACE, block, check_whole_frames, damage, frame, push_frame, random_bytes, random_numbers,
     until_fault,
 };
-use crate::http2::{Abuse, ErrorCode, Http2, Http2Fault, Http2Limits};
+use crate::http2::{Abuse, ErrorCode, Http2, Http2Fault, Http2Limits, frame};
 
 #[test]
 fn floods_end_the_connection_and_have_a_name() {

@@ -1,9 +1,8 @@
 //! Bodies and trailers: windows, lengths and output.
 
 use super::client::{GET, Http2TestClient, client};
-use crate::http2::frame;
 use crate::http2::test_frames::{ENDS, OPEN, block, frame};
-use crate::http2::{BodyReadResult, ErrorCode, Gone, Http2Limits};
+use crate::http2::{BodyReadResult, ErrorCode, Gone, Http2Limits, frame};
 
 #[test]
 fn a_body_is_held_up_to_its_window() {

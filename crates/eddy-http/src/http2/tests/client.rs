@@ -3,10 +3,9 @@
 use eddy_ids::WorkerTime;
 
 use crate::http2::code::Http2Fault;
-use crate::http2::frame;
 use crate::http2::hpack::Decoder;
 use crate::http2::test_frames::{PREFACE, block, frame, words};
-use crate::http2::{BodyReadResult, Gone, H2Head, Http2, Http2Limits};
+use crate::http2::{BodyReadResult, Gone, H2Head, Http2, Http2Limits, frame};
 
 /// Client that sends arbitrary frames.
 pub(super) struct Http2TestClient {

@@ -3,11 +3,10 @@
 use super::client::{GET, Http2TestClient, client};
 use crate::head::{HeadFault, HeadLimits};
 use crate::http2::fields::FieldList;
-use crate::http2::frame;
 use crate::http2::test_frames::{
     ENDS, OPEN, block, fields_with_repeats, frame, head_with_repeats, random_numbers, repeats, until_fault,
 };
-use crate::http2::{Abuse, ErrorCode, Http2Fault, Http2Limits};
+use crate::http2::{Abuse, ErrorCode, Http2Fault, Http2Limits, frame};
 
 #[test]
 fn a_small_block_does_not_become_a_large_head() {

@@ -2,9 +2,8 @@
 
 use super::client::{GET, client};
 use crate::head::{HeadFault, HeadLimits};
-use crate::http2::frame;
 use crate::http2::test_frames::{ENDS, OPEN, block, frame};
-use crate::http2::{BodyReadResult, ErrorCode};
+use crate::http2::{BodyReadResult, ErrorCode, frame};
 
 #[test]
 fn a_request_comes_as_text_and_its_answer_goes_as_frames() {

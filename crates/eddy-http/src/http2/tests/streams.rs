@@ -1,9 +1,8 @@
 //! Number and end of streams, and the end of a connection.
 
 use super::client::{GET, Http2TestClient, client};
-use crate::http2::frame;
 use crate::http2::test_frames::{ENDS, OPEN, frame};
-use crate::http2::{ErrorCode, Gone, Http2Limits};
+use crate::http2::{ErrorCode, Gone, Http2Limits, frame};
 
 #[test]
 fn streams_are_limited_until_their_exchanges_are_over() {

@@ -1,8 +1,7 @@
 //! Definition of names: every message, enum and service gets its index before any is linked.
 
 use super::features::{Features, option};
-use super::raw::malformed;
-use super::raw::{RawEnum, RawField, RawFile, RawMessage, RawService};
+use super::raw::{RawEnum, RawField, RawFile, RawMessage, RawService, malformed};
 use crate::schema::tables::SchemaSymbol;
 use crate::schema::{EnumId, Enumeration, MessageDescriptor, MessageId, Schema, SchemaError};
 

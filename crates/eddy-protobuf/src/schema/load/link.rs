@@ -2,8 +2,7 @@
 
 use super::define::{Defining, Extension, INDEX_MAX, join, too_many};
 use super::features::{Features, Presence, option};
-use super::raw::malformed;
-use super::raw::{RawField, RawFile, RawService};
+use super::raw::{RawField, RawFile, RawService, malformed};
 use crate::schema::tables::SchemaSymbol;
 use crate::schema::{
     FieldDescriptor, FieldType, Label, MessageId, MethodDescriptor, Schema, SchemaError, ServiceDescriptor,
