@@ -100,6 +100,6 @@ fn append(archive: &mut Vec<u8>, path: &Path, content: &[u8]) -> io::Result<()> 
 
 const KITS: [&str; 3] = ["go", "go-envoy", "rust"];
 /// Crates that the test kit of the Rust SDK is built from.
-const CRATES: [&str; 2] = ["eddy-filter", "eddy-http"];
+const CRATES: [&str; 3] = ["eddy-filter", "eddy-http", "eddy-ids"];
 const FOLDERS_LEFT_OUT: [&str; 7] =
     ["testdata", "testlib", "testmodule", "tests", "examples", "vector", "target"];
