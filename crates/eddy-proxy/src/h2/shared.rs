@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::task::{Context, Waker};
 
 use eddy_http::Http2;
@@ -12,7 +13,27 @@ pub(crate) struct H2Connection {
     /// Task that reads and writes.
     task: RefCell<Option<Waker>>,
     /// Tasks of exchanges that wait for their streams; at most one per stream.
-    waiting: RefCell<HashMap<u32, Waker>>,
+    waiting: RefCell<HashMap<u32, Waker, BuildHasherDefault<StreamIdHasher>>>,
+}
+
+/// Hash of a stream identifier. A peer that chooses identifiers with equal hashes gains nothing: the number of streams
+/// at once is limited.
+#[derive(Default)]
+struct StreamIdHasher(u64);
+
+impl Hasher for StreamIdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    fn write_u32(&mut self, id: u32) {
+        // 2⁶⁴ divided by the golden ratio, which spreads successive identifiers over all bits.
+        self.0 = (self.0 ^ u64::from(id)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
 }
 
 impl H2Connection {
