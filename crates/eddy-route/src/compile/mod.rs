@@ -16,8 +16,7 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use condition::{CompiledCondition, CompiledTest, ConditionSource, TextTest, first_raw};
-pub(crate) use cookie::first_cookie;
+pub(crate) use condition::{CompiledCondition, CompiledTest, ConditionSource, TextTest};
 pub(crate) use host::HostKey;
 pub(crate) use library::PatternCache;
 pub(crate) use match_context::{RequestPart, RuleMatchContext, Work};
