@@ -1,7 +1,9 @@
 //! Message descriptors.
 
 use super::field::FieldDescriptor;
+use super::id::MessageId;
 use super::lookup::{NameTable, NumberTable};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 
 /// Messages with a special JSON form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +116,26 @@ impl MessageDescriptor {
         };
         let index = self.by_name.find(name, is_it)?;
         field(index).map(|field| (index, field))
+    }
+
+    /// Checks that all required fields are present in a message of this type, whose id is `id`.
+    pub(crate) fn check_required(
+        &self,
+        id: MessageId,
+        offset: u64,
+        is_present: impl Fn(u16) -> bool,
+    ) -> ProtobufResult {
+        if !self.has_required {
+            return Ok(());
+        }
+        let is_missing = |(index, field): &(u16, &FieldDescriptor)| field.is_required && !is_present(*index);
+        match (0..).zip(&self.fields).find(is_missing) {
+            Some((index, _)) => {
+                let field = Some((id, index));
+                Err(ProtobufError { offset, kind: ProtobufErrorKind::RequiredMissing, field })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Returns the field with this index.
