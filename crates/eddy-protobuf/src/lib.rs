@@ -50,6 +50,6 @@ pub use program::{
 };
 pub use schema::{
     EnumId, Enumeration, FieldDescriptor, FieldOption, FieldOptionError, FieldType, Label, MessageDescriptor,
-    MessageId, MethodDescriptor, Schema, SchemaError, ServiceDescriptor,
+    MessageId, MethodDescriptor, Schema, SchemaError, ServiceDescriptor, Special,
 };
 pub use wire::{FieldWriter, Items, WireValue};

@@ -3,7 +3,7 @@
 use super::collect::{Collected, MessageFragment, Occurrence};
 use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::limits::ProtobufLimits;
-use crate::schema::{FieldDescriptor, Label, MessageDescriptor, MessageId, Schema, Special};
+use crate::schema::{FieldDescriptor, Label, MessageId, Schema, Special};
 use crate::wire::{self, close_length, open_length, write_tag};
 
 /// Purpose of the canonical form.
@@ -70,7 +70,7 @@ impl CanonicalWriter<'_> {
                 self.check(|writer| writer.value(field, value))?;
             }
         }
-        check_required(id, message, &collected, first)?;
+        message.check_required(id, first, |index| collected.fields.contains_key(&index))?;
         for (index, values) in &collected.fields {
             let Some(field) = message.field(*index) else { continue };
             let is_of_any = self.purpose == Purpose::Json && message.special == Special::Any;
@@ -149,24 +149,5 @@ impl CanonicalWriter<'_> {
     /// Returns how much deeper than the present message another one may be.
     pub(super) fn depth_left(&self) -> u32 {
         self.limits.depth_max.saturating_sub(self.depth)
-    }
-}
-
-fn check_required(
-    id: MessageId,
-    message: &MessageDescriptor,
-    collected: &Collected<'_>,
-    offset: u64,
-) -> ProtobufResult {
-    if !message.has_required {
-        return Ok(());
-    }
-    let is_missing =
-        |(index, field): &(u16, &FieldDescriptor)| field.is_required && !collected.fields.contains_key(index);
-    match (0..).zip(&message.fields).find(is_missing) {
-        Some((index, _)) => {
-            Err(ProtobufError { offset, kind: ProtobufErrorKind::RequiredMissing, field: Some((id, index)) })
-        }
-        None => Ok(()),
     }
 }

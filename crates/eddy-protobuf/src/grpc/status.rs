@@ -174,7 +174,8 @@ fn plain(text: &[u8]) -> String {
 
 /// Detail types that services use without declaring them.
 static ERROR_DETAILS: LazyLock<Arc<Schema>> = LazyLock::new(|| {
-    Arc::new(Schema::from_descriptors(include_bytes!("error_details.binpb")).unwrap_or_default())
+    let schema = Schema::from_descriptors(include_bytes!("error_details.binpb"));
+    Arc::new(schema.expect("the descriptors are part of the program"))
 });
 
 /// `google.rpc.Status.details`.

@@ -9,7 +9,7 @@ use super::route::{HttpBodyBinding, HttpRoute};
 use super::template::Variable;
 use crate::json::{Duplicates, FromJson, FromJsonOptions, Required, write_text};
 use crate::limits::ProtobufLimits;
-use crate::schema::{FieldDescriptor, FieldType, Label, MessageId, Schema, Special};
+use crate::schema::{FieldType, Label, MessageId, Schema, Special};
 
 /// Appends the fields of path and query. The path is appended last, so that it wins if both set a field.
 pub(super) fn bind(
@@ -58,6 +58,13 @@ struct Binding<'r> {
     singular: Vec<Box<[u16]>>,
 }
 
+/// Field of a query parameter.
+struct QueryField {
+    /// Indexes of the fields that lead to it, and its own.
+    fields: Box<[u16]>,
+    is_repeated: bool,
+}
+
 impl Binding<'_> {
     fn parameter(&mut self, pair: &[u8], out: &mut Vec<u8>) -> Result<(), HttpBindError> {
         let (name, value) = match pair.iter().position(|byte| *byte == b'=') {
@@ -70,7 +77,7 @@ impl Binding<'_> {
         }
         // If the body is the whole message, no field is left for the query.
         let found = if self.route.body == HttpBodyBinding::Whole { None } else { self.resolve(&name)? };
-        let Some(fields) = found else {
+        let Some(QueryField { fields, is_repeated }) = found else {
             return match self.options.ignores_unknown_parameters {
                 true => Ok(()),
                 false => Err(HttpBindError::Unknown(name)),
@@ -83,7 +90,6 @@ impl Binding<'_> {
         }
         let value =
             decode(value, Within::Query).ok_or_else(|| HttpBindError::Encoding("query".to_owned()))?;
-        let is_repeated = self.last(&fields).is_some_and(|field| field.label == Label::Repeated);
         if !is_repeated && self.singular.contains(&fields) {
             return Err(HttpBindError::Twice(name));
         }
@@ -94,20 +100,20 @@ impl Binding<'_> {
         Ok(())
     }
 
-    /// Returns the field indexes of a parameter; `None` if there is no such field.
-    fn resolve(&self, name: &str) -> Result<Option<Box<[u16]>>, HttpBindError> {
+    /// Returns the field of a parameter; `None` if there is no such field.
+    fn resolve(&self, name: &str) -> Result<Option<QueryField>, HttpBindError> {
         let mut message = Some(self.route.input);
-        let mut is_below_list = false;
+        let mut is_repeated = false;
         let mut indexes = Vec::new();
         for part in name.split('.') {
             let Some(of) = message else { return Ok(None) };
             let Some((index, field)) = self.schema.message(of).by_name(part.as_bytes()) else {
                 return Ok(None);
             };
-            if is_below_list || field.label == Label::Map {
+            if is_repeated || field.label == Label::Map {
                 return Err(HttpBindError::Kind(name.to_owned()));
             }
-            is_below_list = field.label == Label::Repeated;
+            is_repeated = field.label == Label::Repeated;
             message = field.kind.message();
             indexes.push(index);
         }
@@ -115,18 +121,8 @@ impl Binding<'_> {
             Some(message) if !self.schema.message(message).special.is_told_by_text() => {
                 Err(HttpBindError::Kind(name.to_owned()))
             }
-            _ => Ok(Some(indexes.into())),
+            _ => Ok(Some(QueryField { fields: indexes.into(), is_repeated })),
         }
-    }
-
-    fn last(&self, fields: &[u16]) -> Option<&FieldDescriptor> {
-        let mut message = Some(self.route.input);
-        let mut last = None;
-        for index in fields {
-            last = self.schema.message(message?).field(*index);
-            message = last.and_then(|field| field.kind.message());
-        }
-        last
     }
 
     /// Writes one value by way of its JSON, so that only one set of rules exists for valid values.
@@ -139,6 +135,7 @@ impl Binding<'_> {
     ) -> Result<(), HttpBindError> {
         self.text.clear();
         let mut message: Option<MessageId> = Some(self.route.input);
+        let mut last = None;
         for index in fields {
             let field = message.and_then(|message| self.schema.message(message).field(*index));
             let Some(field) = field else { return Err(HttpBindError::Unknown(name.to_owned())) };
@@ -146,8 +143,9 @@ impl Binding<'_> {
             // The key of an object is preceded by a comma.
             self.text.extend_from_slice(&field.json_key[1..]);
             message = field.kind.message();
+            last = Some(field);
         }
-        let Some(field) = self.last(fields) else { return Err(HttpBindError::Unknown(name.to_owned())) };
+        let Some(field) = last else { return Err(HttpBindError::Unknown(name.to_owned())) };
         let is_list = field.label == Label::Repeated;
         let is_bare = is_bare(self.schema, field.kind, value);
         if is_list {
@@ -171,13 +169,6 @@ impl Binding<'_> {
         }
         out.extend_from_slice(message);
         Ok(())
-    }
-}
-
-impl Special {
-    /// Whether such a message can be written as plain text.
-    pub(super) fn is_told_by_text(self) -> bool {
-        matches!(self, Self::Timestamp | Self::Duration | Self::FieldMask | Self::Wrapper)
     }
 }
 

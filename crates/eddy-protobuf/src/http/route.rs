@@ -57,9 +57,8 @@ pub struct PathParts {
 impl HttpRoute {
     /// Returns the parsed template.
     pub fn path_parts(&self) -> PathParts {
-        // It was parsed when the route was built, so it is valid.
         let PathTemplate { segments, variables, verb } =
-            PathTemplate::parse(&self.template).unwrap_or_default();
+            PathTemplate::parse(&self.template).expect("it was parsed when the route was built");
         let count = segments.len();
         let part = |at: usize, is_rest: bool| {
             let has_it = |variable: &&Variable| variable.from <= at && variable.to.is_none_or(|to| at < to);

@@ -4,6 +4,7 @@ use regex_automata::dfa::{Automaton, dense};
 use regex_automata::{Anchored, Input};
 
 use crate::schema::FieldType;
+use crate::wire::unzigzag;
 
 /// Condition on a field.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,7 +94,6 @@ impl CompiledRuleTest {
 /// Returns the integer of a value on the wire.
 #[expect(clippy::cast_possible_truncation, reason = "32 bits on the wire are the low half of a varint")]
 pub(super) fn integer(kind: FieldType, raw: u64) -> i128 {
-    let unzigzag = |value: u64| (value >> 1).cast_signed() ^ -(value & 1).cast_signed();
     match kind {
         FieldType::Int32 | FieldType::Sfixed32 | FieldType::Enum(_) => i128::from(raw as i32),
         FieldType::Uint32 | FieldType::Fixed32 => i128::from(raw as u32),

@@ -70,15 +70,6 @@ impl FieldPathTree {
         self.branches.iter().find(|(index, _)| *index == field).map(|(_, branch)| branch)
     }
 
-    fn branch_mut(&mut self, field: u16) -> &mut Branch {
-        let at = self.branches.iter().position(|(index, _)| *index == field);
-        let at = at.unwrap_or_else(|| {
-            self.branches.push((field, Branch::default()));
-            self.branches.len() - 1
-        });
-        &mut self.branches.get_mut(at).expect("the branch is there").1
-    }
-
     /// Returns the end of a path, creating it if necessary.
     pub(super) fn locate<'t, 's>(
         &'t mut self,
@@ -102,13 +93,13 @@ impl FieldPathTree {
                 ProgramError::FieldUnknown { path: path.to_owned(), message, field: name.clone() }
             })?;
             let problem = |problem| field_problem(schema, path, message, &name, problem);
-            let mut branch = tree.branch_mut(index);
+            let mut branch = value_mut(&mut tree.branches, index);
             let mut is_of_key = false;
             if let Some(FieldPathStep::Key(key)) = steps.next_if(|step| matches!(step, FieldPathStep::Key(_)))
             {
                 let (entry, key) = resolve_key(schema, field, &key).map_err(problem)?;
                 field = entry;
-                branch = branch.entry_mut(key);
+                branch = value_mut(&mut branch.entries, key);
                 (is_of_key, has_key) = (true, true);
             }
             is_repeated |= field.label != Label::Singular;
@@ -122,15 +113,13 @@ impl FieldPathTree {
     }
 }
 
-impl Branch {
-    fn entry_mut(&mut self, key: MapKey) -> &mut Self {
-        let at = self.entries.iter().position(|(other, _)| *other == key);
-        let at = at.unwrap_or_else(|| {
-            self.entries.push((key, Self::default()));
-            self.entries.len() - 1
-        });
-        &mut self.entries.get_mut(at).expect("the entry is there").1
-    }
+/// Returns the value of a key; one that is missing is added.
+fn value_mut<K: PartialEq, V: Default>(list: &mut Vec<(K, V)>, key: K) -> &mut V {
+    let at = list.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+        list.push((key, V::default()));
+        list.len() - 1
+    });
+    &mut list[at].1
 }
 
 /// Returns the value field of a map's entries, and a key in the map's key type.

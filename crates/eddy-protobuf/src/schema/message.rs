@@ -1,18 +1,28 @@
 //! Message descriptors.
 
 use super::field::FieldDescriptor;
+use super::id::MessageId;
 use super::lookup::{NameTable, NumberTable};
+use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 
-/// Messages with a special JSON form.
+/// Messages of `google.protobuf` with a special JSON form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Special {
+pub enum Special {
+    /// None: an object with the fields of the message.
     None,
+    /// An object with `@type`.
     Any,
+    /// A date and time.
     Timestamp,
+    /// Seconds, as in `1.5s`.
     Duration,
+    /// Field paths, separated by commas.
     FieldMask,
+    /// Any object.
     Struct,
+    /// Any value.
     Value,
+    /// Any array.
     ListValue,
     /// `Int32Value` and the like: only the value of their field 1.
     Wrapper,
@@ -34,6 +44,11 @@ impl Special {
             _ => Self::None,
         }
     }
+
+    /// Whether such a message can be written as plain text.
+    pub fn is_told_by_text(self) -> bool {
+        matches!(self, Self::Timestamp | Self::Duration | Self::FieldMask | Self::Wrapper)
+    }
 }
 
 /// A message with its fields.
@@ -44,7 +59,8 @@ pub struct MessageDescriptor {
     /// Fields and known extensions, by number.
     pub fields: Box<[FieldDescriptor]>,
     pub(crate) oneofs: Box<[Box<str>]>,
-    pub(crate) special: Special,
+    /// Special JSON form.
+    pub special: Special,
     pub(crate) is_map_entry: bool,
     pub(crate) has_required: bool,
     /// The encoded `MessageOptions` of the descriptors, including extensions.
@@ -114,6 +130,26 @@ impl MessageDescriptor {
         };
         let index = self.by_name.find(name, is_it)?;
         field(index).map(|field| (index, field))
+    }
+
+    /// Checks that all required fields are present in a message of this type, whose id is `id`.
+    pub(crate) fn check_required(
+        &self,
+        id: MessageId,
+        offset: u64,
+        is_present: impl Fn(u16) -> bool,
+    ) -> ProtobufResult {
+        if !self.has_required {
+            return Ok(());
+        }
+        let is_missing = |(index, field): &(u16, &FieldDescriptor)| field.is_required && !is_present(*index);
+        match (0..).zip(&self.fields).find(is_missing) {
+            Some((index, _)) => {
+                let field = Some((id, index));
+                Err(ProtobufError { offset, kind: ProtobufErrorKind::RequiredMissing, field })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Returns the field with this index.

@@ -16,10 +16,9 @@ pub use enumeration::{EnumId, Enumeration};
 pub use error::SchemaError;
 pub use field::{FieldDescriptor, FieldType, Label};
 pub use id::MessageId;
-pub use message::MessageDescriptor;
+pub use message::{MessageDescriptor, Special};
 pub use option::{FieldOption, FieldOptionError};
 pub use service::{MethodDescriptor, ServiceDescriptor};
 pub use tables::Schema;
 
 pub(crate) use lookup::NumberTable;
-pub(crate) use message::Special;

@@ -107,6 +107,12 @@ pub(crate) fn tag_of(number: u32, wire_type: u8) -> u32 {
     number << 3 | u32::from(wire_type)
 }
 
+/// Decodes the zigzag encoding of a `sint32` or `sint64`.
+#[inline]
+pub(crate) fn unzigzag(value: u64) -> i64 {
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
+}
+
 const VARINT_BYTES_MAX: usize = 10;
 const ONES: u64 = 0x0101_0101_0101_0101;
 

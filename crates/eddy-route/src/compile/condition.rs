@@ -60,6 +60,19 @@ pub(crate) enum TextTest {
     Contains(Box<str>),
 }
 
+impl ConditionSource {
+    /// Returns the value with this name, if the source has at most one: everything except headers.
+    pub(crate) fn single_value<'a>(self, name: &str, probe: &RuleMatchContext<'a>) -> Option<&'a [u8]> {
+        match self {
+            Self::Query => probe.query.first(name.as_bytes()),
+            Self::RawQuery => first_raw(probe.raw_query, name.as_bytes()),
+            Self::Cookie => first_cookie(probe.fields, name.as_bytes()),
+            Self::Part(part) => Some(probe.part(part)),
+            Self::Header(_) => None,
+        }
+    }
+}
+
 impl CompiledCondition {
     pub(crate) fn check_header(spec: &ValueMatch) -> Result<Self, RouteProblem> {
         if let Some(part) = RequestPart::from_name(&spec.name) {
@@ -142,10 +155,10 @@ impl CompiledCondition {
         match self.source {
             ConditionSource::Header(FieldId::Other) => probe.fields.iter().any(|field| self.is_for(&field)),
             ConditionSource::Header(id) => probe.fields.all(id).next().is_some(),
-            ConditionSource::Query
+            source @ (ConditionSource::Query
             | ConditionSource::RawQuery
             | ConditionSource::Cookie
-            | ConditionSource::Part(_) => self.single_value(probe).is_some(),
+            | ConditionSource::Part(_)) => source.single_value(&self.name, probe).is_some(),
         }
     }
 
@@ -159,24 +172,12 @@ impl CompiledCondition {
             ConditionSource::Header(id) => {
                 probe.fields.all(id).any(|value| self.test.passes(value, probe.pattern))
             }
-            ConditionSource::Query
+            source @ (ConditionSource::Query
             | ConditionSource::RawQuery
             | ConditionSource::Cookie
-            | ConditionSource::Part(_) => {
-                self.single_value(probe).is_some_and(|value| self.test.passes(value, probe.pattern))
-            }
-        }
-    }
-
-    /// Returns the value, if the source has at most one: everything except headers.
-    fn single_value<'a>(&self, probe: &RuleMatchContext<'a>) -> Option<&'a [u8]> {
-        let name = self.name.as_bytes();
-        match self.source {
-            ConditionSource::Query => probe.query.first(name),
-            ConditionSource::RawQuery => first_raw(probe.raw_query, name),
-            ConditionSource::Cookie => first_cookie(probe.fields, name),
-            ConditionSource::Part(part) => Some(probe.part(part)),
-            ConditionSource::Header(_) => None,
+            | ConditionSource::Part(_)) => source
+                .single_value(&self.name, probe)
+                .is_some_and(|value| self.test.passes(value, probe.pattern)),
         }
     }
 
@@ -197,7 +198,7 @@ impl CompiledCondition {
     /// Returns the values of the request in readable form, or `none`.
     pub(crate) fn show_got(&self, probe: &RuleMatchContext<'_>) -> String {
         let shown: Vec<String> = if self.is_single() {
-            self.single_value(probe).map(show_value).into_iter().collect()
+            self.source.single_value(&self.name, probe).map(show_value).into_iter().collect()
         } else {
             probe.fields.all_named(self.name.as_bytes()).map(show_value).collect()
         };
@@ -322,7 +323,7 @@ impl fmt::Display for CompiledCondition {
 const COOKIE: &str = "cookie:";
 
 /// Returns the value of the first parameter with this name, as sent.
-pub(crate) fn first_raw<'q>(query: &'q [u8], name: &[u8]) -> Option<&'q [u8]> {
+fn first_raw<'q>(query: &'q [u8], name: &[u8]) -> Option<&'q [u8]> {
     query.split(|byte| *byte == b'&').find_map(|part| {
         let rest = part.strip_prefix(name)?;
         if rest.is_empty() { Some(rest) } else { rest.strip_prefix(b"=") }

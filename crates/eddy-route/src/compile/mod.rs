@@ -16,13 +16,12 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use condition::{CompiledCondition, CompiledTest, ConditionSource, TextTest, first_raw};
-pub(crate) use cookie::first_cookie;
+pub(crate) use condition::{CompiledCondition, CompiledTest, ConditionSource, TextTest};
 pub(crate) use host::HostKey;
 pub(crate) use library::PatternCache;
 pub(crate) use match_context::{RequestPart, RuleMatchContext, Work};
 pub(crate) use path::{Caseless, PathMatcher, Reach, strip_parameters};
-pub(crate) use pattern::{Groups, NEST_MAX, Pattern, PatternScratch, RegexMatchMode, reason_of};
+pub(crate) use pattern::{Groups, Pattern, PatternScratch, RegexMatchMode, parse};
 pub(crate) use pattern_set::PatternSet;
 pub(crate) use product::{ComparisonBudget, covers, overlap};
 pub use rewrite::RewriteFault;

@@ -61,7 +61,7 @@ pub(crate) struct PatternScratch {
 
 impl Pattern {
     pub(crate) fn build(text: &str, form: RegexMatchMode, groups: Groups) -> Result<Self, RouteProblem> {
-        Self::of_syntax(text, parse(text, form)?, form, groups)
+        Self::of_syntax(text, parse(text, text, form)?, form, groups)
     }
 
     /// Builds a pattern from parsed syntax.
@@ -74,15 +74,14 @@ impl Pattern {
         let too_large = || RouteProblem::RegexTooLarge { pattern: text.to_owned() };
         let (prefix, suffix) = literal_ends(&hir, form);
         let captures = if groups == Groups::Wanted { WhichCaptures::All } else { WhichCaptures::None };
-        let config =
-            thompson::Config::new().utf8(false).which_captures(captures).nfa_size_limit(Some(NFA_BYTES_MAX));
         let nfa = thompson::Compiler::new()
-            .configure(config)
+            .configure(nfa_config(captures, NFA_BYTES_MAX))
             .build_from_hir(&whole(hir, form))
             .map_err(|_| too_large())?;
         // Invariant: failure only means that the automaton is large or uses Unicode word boundaries; a simulation
         // handles both.
-        let automaton = dense::Builder::new().configure(automaton_config()).build_from_nfa(&nfa).ok();
+        let config = automaton_config(AUTOMATON_BYTES_MAX, AUTOMATON_BUILD_BYTES_MAX);
+        let automaton = dense::Builder::new().configure(config).build_from_nfa(&nfa).ok();
         if automaton.is_none() && nfa.memory_usage() > SIMULATED_BYTES_MAX {
             return Err(too_large());
         }
@@ -121,12 +120,12 @@ impl Pattern {
 
     /// Returns the syntax of an anchored expression for whole values with the same matches.
     pub(super) fn whole(&self) -> Result<Hir, RouteProblem> {
-        parse(&self.text, self.form).map(|hir| whole(hir, self.form))
+        parse(&self.text, &self.text, self.form).map(|hir| whole(hir, self.form))
     }
 
     /// Returns literal texts that every matching value contains, except its literal prefix.
     pub(crate) fn texts_within(&self) -> Vec<Box<[u8]>> {
-        let Ok(hir) = parse(&self.text, self.form) else { return Vec::new() };
+        let Ok(hir) = parse(&self.text, &self.text, self.form) else { return Vec::new() };
         let mut texts = Vec::new();
         push_texts(&hir, 0, &mut texts);
         if texts.first().is_some_and(|text| !self.prefix.is_empty() && self.prefix.starts_with(text)) {
@@ -195,11 +194,8 @@ impl fmt::Debug for Pattern {
 impl PatternScratch {
     /// Returns the position of a group in the last search; empty if it did not take part.
     pub(crate) fn group(&self, number: usize) -> Range<usize> {
-        let slot = |at: usize| self.slots.get(at).copied().flatten().map(NonMaxUsize::get);
-        match (slot(number * 2), slot(number * 2 + 1)) {
-            (Some(start), Some(end)) => start..end,
-            _ => 0..0,
-        }
+        let group = slot(&self.slots, number * 2).zip(slot(&self.slots, number * 2 + 1));
+        group.map_or(0..0, |(start, end)| start..end)
     }
 
     /// Returns the scratch memory for searches of a machine, with `slots` slots.
@@ -236,13 +232,19 @@ impl PatternScratch {
     }
 }
 
+/// Returns an offset that a search found: the start or end of a group.
+pub(super) fn slot(found: &[Option<NonMaxUsize>], at: usize) -> Option<usize> {
+    found.get(at).copied().flatten().map(NonMaxUsize::get)
+}
+
 /// Parses an expression for whole values.
 pub(super) fn parse_whole(text: &str) -> Result<Hir, RouteProblem> {
-    parse(text, RegexMatchMode::Whole)
+    parse(text, text, RegexMatchMode::Whole)
 }
 
 /// Parses an expression over bytes instead of characters, so that classes such as `\d` are small and mean ASCII.
-fn parse(text: &str, form: RegexMatchMode) -> Result<Hir, RouteProblem> {
+/// `written` is its text in the problem.
+pub(crate) fn parse(text: &str, written: &str, form: RegexMatchMode) -> Result<Hir, RouteProblem> {
     let mut parser = regex_syntax::ParserBuilder::new()
         .unicode(false)
         .utf8(false)
@@ -251,11 +253,11 @@ fn parse(text: &str, form: RegexMatchMode) -> Result<Hir, RouteProblem> {
         .build();
     parser
         .parse(text)
-        .map_err(|error| RouteProblem::Regex { pattern: text.to_owned(), reason: reason_of(&error) })
+        .map_err(|error| RouteProblem::Regex { pattern: written.to_owned(), reason: reason_of(&error) })
 }
 
 /// Returns the parser's message on one line.
-pub(crate) fn reason_of(error: &regex_syntax::Error) -> String {
+fn reason_of(error: &regex_syntax::Error) -> String {
     match error {
         regex_syntax::Error::Parse(error) => {
             format!("{} at column {}", error.kind(), error.span().start.column)
@@ -320,22 +322,28 @@ fn literal_ends(hir: &Hir, form: RegexMatchMode) -> (Box<[u8]>, Box<[u8]>) {
     (prefix, suffix)
 }
 
-fn automaton_config() -> dense::Config {
+/// Returns the settings of the compilation of expressions to at most this size.
+pub(super) fn nfa_config(captures: WhichCaptures, bytes_max: usize) -> thompson::Config {
+    thompson::Config::new().utf8(false).which_captures(captures).nfa_size_limit(Some(bytes_max))
+}
+
+/// Returns the settings of an automaton at most of this size, built with at most `build_bytes_max` of memory.
+pub(super) fn automaton_config(bytes_max: usize, build_bytes_max: usize) -> dense::Config {
     dense::Config::new()
         .start_kind(StartKind::Anchored)
         .match_kind(MatchKind::All)
         .accelerate(false)
-        .dfa_size_limit(Some(AUTOMATON_BYTES_MAX))
-        .determinize_size_limit(Some(AUTOMATON_BUILD_BYTES_MAX))
+        .dfa_size_limit(Some(bytes_max))
+        .determinize_size_limit(Some(build_bytes_max))
 }
 
 /// Returns the state before the first byte.
-fn start_state(automaton: &dense::DFA<Vec<u32>>) -> Option<StateID> {
+pub(super) fn start_state(automaton: &dense::DFA<Vec<u32>>) -> Option<StateID> {
     automaton.start_state(&start::Config::new().anchored(Anchored::Yes)).ok()
 }
 
 /// Returns the state after these bytes; `None` if no value with this beginning matches.
-fn walk(automaton: &dense::DFA<Vec<u32>>, mut state: StateID, bytes: &[u8]) -> Option<StateID> {
+pub(super) fn walk(automaton: &dense::DFA<Vec<u32>>, mut state: StateID, bytes: &[u8]) -> Option<StateID> {
     for &byte in bytes {
         state = automaton.next_state(state, byte);
         if automaton.is_dead_state(state) {
@@ -361,4 +369,4 @@ pub(super) const SIMULATED_BYTES_MAX: usize = 16 << 10;
 const TEXT_BYTES_MIN: usize = 2;
 
 /// Maximum nesting of an expression.
-pub(crate) const NEST_MAX: u32 = 64;
+const NEST_MAX: u32 = 64;

@@ -4,10 +4,9 @@ use std::fmt;
 
 use regex_automata::dfa::{Automaton, dense};
 use regex_automata::nfa::thompson::{self, WhichCaptures};
-use regex_automata::util::start;
-use regex_automata::{Anchored, MatchKind};
+use regex_automata::util::primitives::StateID;
 
-use crate::compile::pattern::Pattern;
+use crate::compile::pattern::{Pattern, automaton_config, nfa_config, start_state, walk};
 
 /// Expressions in one automaton, identified by their index.
 pub(crate) struct PatternSet {
@@ -18,17 +17,9 @@ impl PatternSet {
     /// Combines expressions; `None` if their automaton would be large or costly to build.
     pub(crate) fn build(patterns: &[&Pattern]) -> Option<Self> {
         let parsed: Result<Vec<_>, _> = patterns.iter().map(|pattern| pattern.whole()).collect();
-        let config = thompson::Config::new()
-            .utf8(false)
-            .which_captures(WhichCaptures::None)
-            .nfa_size_limit(Some(SET_NFA_BYTES_MAX));
+        let config = nfa_config(WhichCaptures::None, SET_NFA_BYTES_MAX);
         let nfa = thompson::Compiler::new().configure(config).build_many_from_hir(&parsed.ok()?).ok()?;
-        let config = dense::Config::new()
-            .start_kind(regex_automata::dfa::StartKind::Anchored)
-            .match_kind(MatchKind::All)
-            .accelerate(false)
-            .dfa_size_limit(Some(SET_BYTES_MAX))
-            .determinize_size_limit(Some(SET_BUILD_BYTES_MAX));
+        let config = automaton_config(SET_BYTES_MAX, SET_BUILD_BYTES_MAX);
         let automaton = dense::Builder::new().configure(config).build_from_nfa(&nfa).ok()?;
         Some(Self { automaton })
     }
@@ -43,14 +34,8 @@ impl PatternSet {
     }
 
     /// Returns the state after the value, if any expression matches in it.
-    fn end_state(&self, value: &[u8]) -> Option<regex_automata::util::primitives::StateID> {
-        let mut state = self.automaton.start_state(&start::Config::new().anchored(Anchored::Yes)).ok()?;
-        for &byte in value {
-            state = self.automaton.next_state(state, byte);
-            if self.automaton.is_dead_state(state) {
-                return None;
-            }
-        }
+    fn end_state(&self, value: &[u8]) -> Option<StateID> {
+        let state = walk(&self.automaton, start_state(&self.automaton)?, value)?;
         let end = self.automaton.next_eoi_state(state);
         self.automaton.is_match_state(end).then_some(end)
     }

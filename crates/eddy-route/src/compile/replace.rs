@@ -7,7 +7,9 @@ use regex_automata::nfa::thompson::{self, WhichCaptures};
 use regex_automata::util::primitives::NonMaxUsize;
 use regex_automata::{Anchored, Input};
 
-use crate::compile::pattern::{NFA_BYTES_MAX, PatternScratch, SIMULATED_BYTES_MAX, parse_whole};
+use crate::compile::pattern::{
+    NFA_BYTES_MAX, PatternScratch, SIMULATED_BYTES_MAX, nfa_config, parse_whole, slot,
+};
 use crate::error::RouteProblem;
 use crate::rule::PathReplace;
 
@@ -30,10 +32,7 @@ impl Replace {
         let too_large = || RouteProblem::RegexTooLarge { pattern: spec.expression.clone() };
         let hir = parse_whole(&spec.expression)?;
         let groups = hir.properties().explicit_captures_len();
-        let config = thompson::Config::new()
-            .utf8(false)
-            .which_captures(WhichCaptures::All)
-            .nfa_size_limit(Some(NFA_BYTES_MAX));
+        let config = nfa_config(WhichCaptures::All, NFA_BYTES_MAX);
         let nfa =
             thompson::Compiler::new().configure(config).build_from_hir(&hir).map_err(|_| too_large())?;
         if nfa.memory_usage() > SIMULATED_BYTES_MAX {
@@ -104,10 +103,6 @@ fn find(
     let input = Input::new(path).range(at..).anchored(Anchored::No);
     machine.search_slots(cache, &input, found)?;
     slot(found, 0).zip(slot(found, 1))
-}
-
-fn slot(found: &[Option<NonMaxUsize>], at: usize) -> Option<usize> {
-    found.get(at).copied().flatten().map(NonMaxUsize::get)
 }
 
 /// Parses `\1` and similar references.

@@ -148,11 +148,6 @@ impl CompiledRule {
         self.headers.iter().chain(&self.query)
     }
 
-    /// Whether the rule changes the path of the request.
-    pub(crate) fn changes_path(&self) -> bool {
-        self.rewrite.is_some()
-    }
-
     /// Whether the query must be decoded for the rule.
     pub(crate) fn has_query_condition(&self) -> bool {
         self.query.iter().any(|condition| condition.source == ConditionSource::Query)

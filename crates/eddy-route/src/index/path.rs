@@ -149,39 +149,19 @@ impl PathIndex {
         lists.iter().rev().fold(NONE, |best, list| self.lists.find(*list, rules, probe, best))
     }
 
-    /// Walks down along a path and collects lists; a wildcard on the way is pushed as another branch. Returns the
-    /// number of steps.
+    /// Collects the lists along a path; returns the number of steps.
     fn walk(
         &self,
-        mut node: u32,
-        mut at: usize,
+        node: u32,
+        at: usize,
         path: &[u8],
         branches: &mut Vec<(u32, usize)>,
         lists: &mut Vec<u32>,
     ) -> u32 {
-        let mut steps = 0;
-        while let Some(after) = path.get(at..).and_then(|rest| self.trie.strip_label(node, rest)) {
-            at = path.len() - after.len();
-            steps += 1;
-            let next = after.first();
-            let place = self.trie.value(node);
-            if place != NO_VALUE {
-                self.gather(place, next, lists);
-            }
-            let Some(&next) = next else { break };
-            if let Some(capture) = self.trie.capture(node).filter(|_| next != b'/') {
-                let len = memchr::memchr(b'/', after).unwrap_or(after.len());
-                branches.push((capture, at + len));
-            }
-            match self.trie.child(node, next) {
-                Some(child) => node = child,
-                None => break,
-            }
-        }
-        steps
+        self.trie.walk(node, at, path, branches, |place, next| self.gather(place, next, lists))
     }
 
-    fn gather(&self, place: u32, next: Option<&u8>, lists: &mut Vec<u32>) {
+    fn gather(&self, place: u32, next: Option<u8>, lists: &mut Vec<u32>) {
         let place = &self.places[place as usize];
         lists.push(place.below);
         if matches!(next, None | Some(b'/')) {

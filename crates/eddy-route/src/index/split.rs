@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use eddy_http::FieldId;
 
-use crate::compile::{CompiledRule, ConditionSource, RuleMatchContext, first_cookie, first_raw};
+use crate::compile::{CompiledRule, ConditionSource, RuleMatchContext};
 use crate::index::candidate::Candidate;
 use crate::index::hash::ByValue;
 
@@ -150,22 +150,6 @@ impl Split {
         };
         match &self.facet {
             Facet::Method => visit_value(probe.method, probe),
-            Facet::Value(ConditionSource::Query, name) => {
-                if let Some(value) = probe.query.first(name.as_bytes()) {
-                    visit_value(value, probe);
-                }
-            }
-            Facet::Value(ConditionSource::RawQuery, name) => {
-                if let Some(value) = first_raw(probe.raw_query, name.as_bytes()) {
-                    visit_value(value, probe);
-                }
-            }
-            Facet::Value(ConditionSource::Part(part), _) => visit_value(probe.part(*part), probe),
-            Facet::Value(ConditionSource::Cookie, name) => {
-                if let Some(value) = first_cookie(probe.fields, name.as_bytes()) {
-                    visit_value(value, probe);
-                }
-            }
             Facet::Value(ConditionSource::Header(FieldId::Other), name) => {
                 let fields = probe.fields.iter().filter(|field| field.id == FieldId::Other);
                 let named = fields.filter(|field| field.name.eq_ignore_ascii_case(name.as_bytes()));
@@ -174,6 +158,11 @@ impl Split {
             Facet::Value(ConditionSource::Header(id), _) => {
                 let fields = probe.fields;
                 fields.all(*id).for_each(|value| visit_value(value, probe));
+            }
+            Facet::Value(source, name) => {
+                if let Some(value) = source.single_value(name, probe) {
+                    visit_value(value, probe);
+                }
             }
         }
     }

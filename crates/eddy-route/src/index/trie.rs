@@ -100,6 +100,39 @@ impl Trie {
         });
     }
 
+    /// Walks down along a path from a node at its offset `at`, and calls `visit` with the value of each key met and the
+    /// next byte of the path; a wildcard on the way is pushed as another branch. Returns the number of steps.
+    #[inline]
+    pub(crate) fn walk(
+        &self,
+        mut node: u32,
+        mut at: usize,
+        path: &[u8],
+        branches: &mut Vec<(u32, usize)>,
+        mut visit: impl FnMut(u32, Option<u8>),
+    ) -> u32 {
+        let mut steps = 0;
+        while let Some(after) = path.get(at..).and_then(|rest| self.strip_label(node, rest)) {
+            at = path.len() - after.len();
+            steps += 1;
+            let next = after.first().copied();
+            let value = self.value(node);
+            if value != NO_VALUE {
+                visit(value, next);
+            }
+            let Some(next) = next else { break };
+            if let Some(capture) = self.capture(node).filter(|_| next != b'/') {
+                let len = memchr::memchr(b'/', after).unwrap_or(after.len());
+                branches.push((capture, at + len));
+            }
+            match self.child(node, next) {
+                Some(child) => node = child,
+                None => break,
+            }
+        }
+        steps
+    }
+
     /// Returns the rest of `text` after a node's label; `None` if `text` does not begin with it. The label of a
     /// wildcard is empty.
     pub(crate) fn strip_label<'t>(&self, node: u32, text: &'t [u8]) -> Option<&'t [u8]> {

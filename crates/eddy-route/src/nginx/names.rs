@@ -190,7 +190,7 @@ pub(crate) fn find_plainly<'n>(
     servers: impl Iterator<Item = (u32, &'n [ServerName])> + Clone,
     host: &[u8],
     scratch: &mut crate::compile::PatternScratch,
-) -> Option<(u32, Option<usize>)> {
+) -> Option<NameFound> {
     let names = servers
         .flat_map(|(server, names)| names.iter().enumerate().map(move |(at, name)| (server, at, name)));
     let mut best = None;
@@ -208,7 +208,7 @@ pub(crate) fn find_plainly<'n>(
             NameForm::Pattern(_) => (3, 0),
         };
         if best.is_none_or(|(known, _): ((u8, usize), _)| place < known) {
-            best = Some((place, (server, is_pattern.then_some(at))));
+            best = Some((place, NameFound { server, pattern: is_pattern.then_some(at) }));
         }
     }
     best.map(|(_, found)| found)

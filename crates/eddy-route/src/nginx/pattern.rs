@@ -6,7 +6,7 @@ use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 
 use super::pcre::translate;
 use super::variable::Variables;
-use crate::compile::{Groups, NEST_MAX, Pattern, PatternScratch, RegexMatchMode, reason_of};
+use crate::compile::{Groups, Pattern, PatternScratch, RegexMatchMode, parse};
 use crate::error::RouteProblem;
 
 /// Whether letter case is significant.
@@ -41,23 +41,16 @@ impl SearchPattern {
     /// The problem: the expression is malformed, too large, or uses features that take more than one pass to match
     /// (look-around, backreferences, possessive repetition).
     pub fn parse(text: &str, case: LetterCase) -> Result<Self, RouteProblem> {
-        let fault = |reason: String| RouteProblem::Regex { pattern: text.to_owned(), reason };
+        let fault = |reason| RouteProblem::Regex { pattern: text.to_owned(), reason };
         let syntax = translate(text).map_err(fault)?;
-        let mut parser = regex_syntax::ParserBuilder::new()
-            .unicode(false)
-            .utf8(false)
-            .case_insensitive(case == LetterCase::Ignored)
-            .nest_limit(NEST_MAX)
-            .build();
-        let hir = parser.parse(&syntax).map_err(|error| fault(reason_of(&error)))?;
+        let mode = match case {
+            LetterCase::Counts => RegexMatchMode::Somewhere,
+            LetterCase::Ignored => RegexMatchMode::SomewhereCaseless,
+        };
+        let hir = parse(&syntax, text, mode)?;
         let groups = hir.properties().explicit_captures_len();
-        let is_anchored = hir.properties().look_set_prefix().contains(Look::Start);
-        let mut parts = vec![ends_before_line_end(&hir), any_bytes(Quantifier::Greedy)];
-        if !is_anchored {
-            parts.insert(0, any_bytes(Quantifier::Lazy));
-        }
         let wanted = if groups > 0 { Groups::Wanted } else { Groups::Ignored };
-        let pattern = Pattern::of_syntax(text, Hir::concat(parts), RegexMatchMode::Whole, wanted)?;
+        let pattern = Pattern::of_syntax(text, ends_before_line_end(&hir), mode, wanted)?;
         let names = pattern
             .group_names()
             .into_iter()
@@ -124,21 +117,6 @@ impl SearchPattern {
         }
         true
     }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Quantifier {
-    Greedy,
-    Lazy,
-}
-
-fn any_bytes(greed: Quantifier) -> Hir {
-    Hir::repetition(Repetition {
-        min: 0,
-        max: None,
-        greedy: greed == Quantifier::Greedy,
-        sub: Box::new(Hir::dot(regex_syntax::hir::Dot::AnyByte)),
-    })
 }
 
 /// Returns the expression with each `$` also matching before a final line end.

@@ -2,7 +2,7 @@
 //! another round where a rewrite requests it.
 
 use super::escape::Escape;
-use super::names::{NameForm, NameFound, find_plainly};
+use super::names::{NameForm, find_plainly};
 use super::request::SiteRequest;
 use super::search::{Located, SearchMode, find};
 use super::sites::Sites;
@@ -108,8 +108,7 @@ impl<'s> NginxLookup<'_, 's> {
             SearchMode::Plain => {
                 let servers = &sites.addresses()[address].servers;
                 let names = servers.iter().map(|server| (*server, sites.names_of(*server)));
-                let found = find_plainly(names, host, scratch);
-                found.map(|(server, pattern)| NameFound { server, pattern })
+                find_plainly(names, host, scratch)
             }
         };
         if let Some(trace) = &mut self.trace {

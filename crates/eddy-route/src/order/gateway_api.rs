@@ -17,7 +17,7 @@
 use std::cmp::Ordering;
 
 use crate::compile::{CompiledRule, PathMatcher};
-use crate::order::PrecedenceStep;
+use crate::order::{PrecedenceStep, eddy};
 use crate::rule::{KubernetesPrecedence, RegexRank};
 
 /// Compares two rules of a table; also returns the deciding step.
@@ -64,11 +64,8 @@ pub(super) fn reason(
             format!("the method is longer: {} characters against {}", method(first), method(second))
         }
         PrecedenceStep::Method => "a rule for one method comes before one for all methods".to_owned(),
-        PrecedenceStep::Headers => {
-            format!("more header matches: {} against {}", first.headers.len(), second.headers.len())
-        }
-        PrecedenceStep::Query => {
-            format!("more query matches: {} against {}", first.query.len(), second.query.len())
+        PrecedenceStep::Headers | PrecedenceStep::Query | PrecedenceStep::Apart => {
+            eddy::reason(step, first, second)
         }
         PrecedenceStep::Age => {
             let young = if created(second) == i64::MAX { ", which has no creation time" } else { "" };
@@ -77,7 +74,6 @@ pub(super) fn reason(
         PrecedenceStep::Name => {
             format!("only the name decides: \"{}\" comes before \"{}\"", object(first), object(second))
         }
-        PrecedenceStep::Apart => "no request matches both".to_owned(),
         PrecedenceStep::FileOrder
         | PrecedenceStep::Written
         | PrecedenceStep::Host

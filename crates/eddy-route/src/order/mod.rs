@@ -7,7 +7,6 @@ mod entry;
 mod gateway_api;
 mod istio;
 mod step;
-mod written;
 
 pub(crate) use entry::{HostEntries, RouteEntries, RouteEntry};
 pub use istio::CATCH_ALL_RANK;

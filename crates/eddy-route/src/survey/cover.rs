@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::compile::{CompiledRule, ConditionSource, PathMatcher, PatternScratch};
-use crate::index::{CAPTURE, NO_VALUE, Trie, path_key};
+use crate::index::{CAPTURE, Trie, path_key};
 use crate::survey::imply::{Proof, implies};
 use crate::survey::language::Languages;
 
@@ -33,13 +33,6 @@ pub(super) struct Earlier {
     pub(super) takes_path: Option<bool>,
 }
 
-/// A key found on the walk along a path.
-struct Met {
-    place: u32,
-    /// Next byte of the path after the key.
-    next: Option<u8>,
-}
-
 impl<'r> Covers<'r> {
     /// Builds the structure from the rules of a host by rank.
     pub(super) fn build(members: &'r [&'r CompiledRule]) -> Self {
@@ -67,17 +60,13 @@ impl<'r> Covers<'r> {
         let narrow = self.members[at];
         let key = path_key(&narrow.path);
         let mut best: Option<(usize, Proof)> = None;
-        for met in self.walk(&key) {
-            for anchor in std::iter::once(None).chain(anchors(narrow).map(Some)) {
-                if let Some(list) = self.by_place.get(&(met.place, anchor)) {
-                    best = self.find_among(list, at, &met, best, languages);
-                }
-            }
+        for (next, list) in self.along(narrow) {
+            best = self.find_among(list, at, next, best, languages);
         }
         if matches!(narrow.path, PathMatcher::Regex(_)) {
             let is_near = |other: &&usize| is_compatible(&path_key(&self.members[**other].path), &key);
             let templates: Vec<usize> = self.templates.iter().filter(is_near).copied().collect();
-            best = self.find_among(&templates, at, &Met { place: NO_VALUE, next: None }, best, languages);
+            best = self.find_among(&templates, at, None, best, languages);
         }
         best
     }
@@ -89,20 +78,15 @@ impl<'r> Covers<'r> {
         at: usize,
         is_meant: &dyn Fn(&CompiledRule) -> bool,
     ) -> Option<usize> {
-        let narrow = self.members[at];
         let mut best: Option<usize> = None;
-        for met in self.walk(&path_key(&narrow.path)) {
-            for anchor in std::iter::once(None).chain(anchors(narrow).map(Some)) {
-                let list = self.by_place.get(&(met.place, anchor)).map(Vec::as_slice).unwrap_or_default();
-                let from = list.partition_point(|other| *other <= at);
-                let later = list[from..].iter().copied().take(EARLIER_MAX);
-                for other in later {
-                    let is_found = best.is_none_or(|best| other < best)
-                        && is_meant(self.members[other])
-                        && self.cover_by(other, at, &met, languages) == Some(Proof::Certain);
-                    if is_found {
-                        best = Some(other);
-                    }
+        for (next, list) in self.along(self.members[at]) {
+            let from = list.partition_point(|other| *other <= at);
+            for other in list[from..].iter().copied().take(EARLIER_MAX) {
+                let is_found = best.is_none_or(|best| other < best)
+                    && is_meant(self.members[other])
+                    && self.cover_by(other, at, next, languages) == Some(Proof::Certain);
+                if is_found {
+                    best = Some(other);
                 }
             }
         }
@@ -113,15 +97,12 @@ impl<'r> Covers<'r> {
     pub(super) fn met_before(&self, at: usize) -> Vec<Earlier> {
         let narrow = self.members[at];
         let mut found = Vec::new();
-        for met in self.walk(&path_key(&narrow.path)) {
-            for anchor in std::iter::once(None).chain(anchors(narrow).map(Some)) {
-                let list = self.by_place.get(&(met.place, anchor)).map(Vec::as_slice).unwrap_or_default();
-                let earlier = list.iter().copied().take_while(|member| *member < at);
-                found.extend(earlier.take(EARLIER_MAX).map(|member| Earlier {
-                    member,
-                    takes_path: covers_by_key(&self.members[member].path, &narrow.path, &met),
-                }));
-            }
+        for (next, list) in self.along(narrow) {
+            let earlier = list.iter().copied().take_while(|member| *member < at);
+            found.extend(earlier.take(EARLIER_MAX).map(|member| Earlier {
+                member,
+                takes_path: covers_by_key(&self.members[member].path, &narrow.path, next),
+            }));
         }
         found.sort_by_key(|earlier| earlier.member);
         found.truncate(EARLIER_MAX);
@@ -137,7 +118,7 @@ impl<'r> Covers<'r> {
         &self,
         list: &[usize],
         at: usize,
-        met: &Met,
+        next: Option<u8>,
         mut best: Option<(usize, Proof)>,
         languages: &mut Languages<'_>,
     ) -> Option<(usize, Proof)> {
@@ -146,7 +127,7 @@ impl<'r> Covers<'r> {
             if best.is_some_and(|(known, proof)| proof == Proof::Certain && known < other) {
                 break;
             }
-            let found = self.cover_by(other, at, met, languages).map(|proof| (other, proof));
+            let found = self.cover_by(other, at, next, languages).map(|proof| (other, proof));
             best = better(best, found);
         }
         best
@@ -157,11 +138,11 @@ impl<'r> Covers<'r> {
         &self,
         wide: usize,
         narrow: usize,
-        met: &Met,
+        next: Option<u8>,
         languages: &mut Languages<'_>,
     ) -> Option<Proof> {
         let values = implies(self.members[narrow], self.members[wide])?;
-        let by_key = covers_by_key(&self.members[wide].path, &self.members[narrow].path, met);
+        let by_key = covers_by_key(&self.members[wide].path, &self.members[narrow].path, next);
         match by_key.or_else(|| languages.covers(wide, narrow)) {
             Some(true) => Some(values),
             Some(false) => None,
@@ -169,30 +150,20 @@ impl<'r> Covers<'r> {
         }
     }
 
-    /// Returns all keys that are prefixes of this key, considering segment wildcards on either side.
-    fn walk(&self, key: &[u8]) -> Vec<Met> {
-        let mut met = Vec::new();
+    /// Returns the rules by rank at all keys that are prefixes of a member's key, considering segment wildcards on
+    /// either side, each list with the next byte after its key.
+    fn along(&self, narrow: &'r CompiledRule) -> Vec<(Option<u8>, &[usize])> {
+        let mut found = Vec::new();
+        let key = path_key(&narrow.path);
         let mut branches = vec![(self.root, 0)];
-        while let Some((mut node, mut at)) = branches.pop() {
-            while let Some(after) = key.get(at..).and_then(|rest| self.trie.strip_label(node, rest)) {
-                at = key.len() - after.len();
-                let next = after.first().copied();
-                let place = self.trie.value(node);
-                if place != NO_VALUE {
-                    met.push(Met { place, next });
-                }
-                let Some(next) = next else { break };
-                if let Some(capture) = self.trie.capture(node).filter(|_| next != b'/') {
-                    let len = memchr::memchr(b'/', after).unwrap_or(after.len());
-                    branches.push((capture, at + len));
-                }
-                match self.trie.child(node, next) {
-                    Some(child) => node = child,
-                    None => break,
-                }
-            }
+        while let Some((node, at)) = branches.pop() {
+            self.trie.walk(node, at, &key, &mut branches, |place, next| {
+                let anchors = std::iter::once(None).chain(anchors(narrow).map(Some));
+                let lists = anchors.filter_map(|anchor| self.by_place.get(&(place, anchor)));
+                found.extend(lists.map(|list| (next, &**list)));
+            });
         }
-        met
+        found
     }
 }
 
@@ -201,9 +172,9 @@ fn better(a: Option<(usize, Proof)>, b: Option<(usize, Proof)>) -> Option<(usize
     a.into_iter().chain(b).max_by_key(|(other, proof)| (*proof, std::cmp::Reverse(*other)))
 }
 
-/// Whether `wide` matches every path of `narrow`, given that the key of `wide` was found along the key of `narrow`;
-/// `None` if the keys do not decide, because one is a regular expression.
-fn covers_by_key(wide: &PathMatcher, narrow: &PathMatcher, met: &Met) -> Option<bool> {
+/// Whether `wide` matches every path of `narrow`, given that the key of `wide` was found along the key of `narrow`, in
+/// which `next` follows it; `None` if the keys do not decide, because one is a regular expression.
+fn covers_by_key(wide: &PathMatcher, narrow: &PathMatcher, next: Option<u8>) -> Option<bool> {
     match (wide, narrow) {
         (PathMatcher::Any, _) => Some(true),
         (PathMatcher::Caseless(wide), PathMatcher::Caseless(narrow)) if wide == narrow => Some(true),
@@ -220,14 +191,14 @@ fn covers_by_key(wide: &PathMatcher, narrow: &PathMatcher, met: &Met) -> Option<
         (PathMatcher::BytePrefix(_), _) => Some(true),
         // Of these only the beginning is known; a prefix covers everything below it.
         (wide, PathMatcher::Regex(_) | PathMatcher::BytePrefix(_))
-            if takes_rest(wide) && met.next == Some(b'/') =>
+            if takes_rest(wide) && next == Some(b'/') =>
         {
             Some(true)
         }
         (PathMatcher::Regex(_), _) | (_, PathMatcher::Regex(_)) => None,
         (_, PathMatcher::Any | PathMatcher::BytePrefix(_)) => Some(false),
-        (wide, _) if takes_rest(wide) => Some(matches!(met.next, None | Some(b'/'))),
-        (_, narrow) => Some(met.next.is_none() && !takes_rest(narrow)),
+        (wide, _) if takes_rest(wide) => Some(matches!(next, None | Some(b'/'))),
+        (_, narrow) => Some(next.is_none() && !takes_rest(narrow)),
     }
 }
 

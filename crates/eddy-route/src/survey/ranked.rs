@@ -154,8 +154,15 @@ fn mark_dead(ranked: &mut [RankedRule]) {
             Shadow::Jointly { rules } => format!("{} together match all its requests", rules.join(" and ")),
             Shadow::None | Shadow::NotProven { .. } => continue,
         };
-        let example = ranked.example.as_ref().map(|example| format!(", such as {example}"));
-        ranked.dead.get_or_insert_with(|| takers + &example.unwrap_or_default());
+        let example = ranked.such_as();
+        ranked.dead.get_or_insert_with(|| takers + &example);
+    }
+}
+
+impl RankedRule {
+    /// Returns the example request for a mark of the rule.
+    pub(super) fn such_as(&self) -> String {
+        self.example.as_ref().map(|example| format!(", such as {example}")).unwrap_or_default()
     }
 }
 

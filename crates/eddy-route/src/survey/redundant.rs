@@ -18,10 +18,10 @@ pub(super) fn find_redundant(
     alike: Alike<'_>,
 ) -> Option<usize> {
     let own = members[at];
-    if own.changes_path() {
+    if own.has_rewrite() {
         return None;
     }
-    let does_the_same = |other: &CompiledRule| !other.changes_path() && alike(own, other);
+    let does_the_same = |other: &CompiledRule| !other.has_rewrite() && alike(own, other);
     let heir = covers.find_later(languages, at, &does_the_same)?;
     if heir - at > BETWEEN_MAX {
         return None;

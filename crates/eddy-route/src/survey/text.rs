@@ -55,11 +55,6 @@ fn write_row(out: &mut fmt::Formatter<'_>, row: &[String; 5], widths: &[usize]) 
     )
 }
 
-/// Returns the example request for a mark of a rule.
-fn such_as(ranked: &RankedRule) -> String {
-    ranked.example.as_ref().map(|example| format!(", such as {example}")).unwrap_or_default()
-}
-
 /// Returns the remarks on a rule: its problems, or else the reason for its position.
 fn notes(ranked: &RankedRule) -> Vec<String> {
     if let Some(dead) = &ranked.dead {
@@ -69,20 +64,20 @@ fn notes(ranked: &RankedRule) -> Vec<String> {
     match &ranked.shadow {
         Shadow::None => {}
         Shadow::By { rule, file, line, .. } => {
-            notes.push(format!("SHADOWED by {rule} ({file}:{line}){}", such_as(ranked)));
+            notes.push(format!("SHADOWED by {rule} ({file}:{line}){}", ranked.such_as()));
         }
         Shadow::Jointly { rules } => {
-            notes.push(format!("SHADOWED by {} together{}", rules.join(" and "), such_as(ranked)));
+            notes.push(format!("SHADOWED by {} together{}", rules.join(" and "), ranked.such_as()));
         }
         Shadow::NotProven { rule, file, line, .. } => {
             notes.push(format!("maybe shadowed by {rule} ({file}:{line}); not proven because of a regex"));
         }
     }
     if let Some(other) = &ranked.fragile {
-        notes.push(format!("FRAGILE: only the file order puts it after {other}{}", such_as(ranked)));
+        notes.push(format!("FRAGILE: only the file order puts it after {other}{}", ranked.such_as()));
     }
     if let Some(other) = &ranked.redundant {
-        let example = if ranked.fragile.is_none() { such_as(ranked) } else { String::new() };
+        let example = if ranked.fragile.is_none() { ranked.such_as() } else { String::new() };
         notes.push(format!("REDUNDANT: {other} has the same effect without it{example}"));
     }
     if let (Some(step), Some(reason)) = (ranked.step, &ranked.reason)

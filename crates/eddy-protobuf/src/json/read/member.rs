@@ -2,10 +2,10 @@
 
 use super::frame::JsonReadRole;
 use super::parser::{Expect, JsonParser};
+use super::scalar::parse;
 use super::token::JsonString;
 use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
 use crate::json::keys::KeyProblem;
-use crate::json::text::{parse_signed, parse_unsigned};
 use crate::json::{Duplicates, Unknown};
 use crate::schema::{FieldDescriptor, FieldType, MessageDescriptor, Schema};
 use crate::wire::{LENGTH, open_length, write_bytes, write_tag};
@@ -149,14 +149,7 @@ impl JsonParser {
                 b"false" => Ok(0),
                 _ => Err(ProtobufErrorKind::JsonType),
             },
-            FieldType::Int32 | FieldType::Sint32 | FieldType::Sfixed32 => {
-                parse_signed(key, i64::from(i32::MIN), i64::from(i32::MAX)).map(i64::cast_unsigned)
-            }
-            FieldType::Int64 | FieldType::Sint64 | FieldType::Sfixed64 => {
-                parse_signed(key, i64::MIN, i64::MAX).map(i64::cast_unsigned)
-            }
-            FieldType::Uint32 | FieldType::Fixed32 => parse_unsigned(key, u64::from(u32::MAX)),
-            _ => parse_unsigned(key, u64::MAX),
+            _ => parse(kind, key),
         };
         let value = value.map_err(|kind| self.fault(kind))?;
         self.write_number(kind, value);

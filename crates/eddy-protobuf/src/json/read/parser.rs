@@ -205,6 +205,10 @@ impl JsonParser {
             return Err(self.fault(ProtobufErrorKind::DepthExceeded));
         }
         frame.seen_at = self.seen.len();
+        if frame.role == JsonReadRole::Map {
+            self.maps += 1;
+            frame.map = self.maps;
+        }
         if frame.role == JsonReadRole::Message {
             let message = schema.message(frame.message);
             let bits = message.fields.len() + message.oneofs.len();

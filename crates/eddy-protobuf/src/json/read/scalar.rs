@@ -129,7 +129,7 @@ impl JsonParser {
 
 /// Parses a number as 64 bits.
 #[inline]
-fn parse(kind: FieldType, text: &[u8]) -> Result<u64, ProtobufErrorKind> {
+pub(super) fn parse(kind: FieldType, text: &[u8]) -> Result<u64, ProtobufErrorKind> {
     match kind {
         FieldType::Int32 | FieldType::Sint32 | FieldType::Sfixed32 => {
             parse_signed(text, i64::from(i32::MIN), i64::from(i32::MAX)).map(i64::cast_unsigned)

@@ -5,7 +5,7 @@ use super::member::NO_FIELD;
 use super::parser::JsonParser;
 use super::scalar::Presence;
 use super::token::Token;
-use crate::fault::{ProtobufError, ProtobufErrorKind, ProtobufResult};
+use crate::fault::{ProtobufErrorKind, ProtobufResult};
 use crate::json::Required;
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageId, Schema, Special};
 use crate::wire::{GROUP_START, LENGTH, open_length, write_tag};
@@ -71,8 +71,6 @@ impl JsonParser {
             (Label::Map, Token::ObjectStart) => {
                 let mut frame = JsonReadFrame::new(JsonReadRole::Map, self.top.message);
                 frame.field = self.top.field;
-                self.maps += 1;
-                frame.map = self.maps;
                 self.enter(schema, frame)
             }
             _ => Err(self.fault(ProtobufErrorKind::JsonType)),
@@ -134,35 +132,23 @@ impl JsonParser {
     ) -> ProtobufResult {
         let message = schema.message(id);
         let is_object = token == Token::ObjectStart;
-        match message.special {
-            Special::None if is_object => {
-                let frame = self.frame(JsonReadRole::Message, id, framing);
-                self.enter(schema, frame)
-            }
-            Special::Any if is_object => {
-                let frame = self.frame(JsonReadRole::AnyHead, id, framing);
-                self.enter(schema, frame)
-            }
-            Special::Struct if is_object => {
-                let mut frame = self.frame(JsonReadRole::Map, id, framing);
-                self.maps += 1;
-                frame.map = self.maps;
-                self.enter(schema, frame)
-            }
-            Special::ListValue if token == Token::ArrayStart => {
-                let frame = self.frame(JsonReadRole::Array, id, framing);
-                self.enter(schema, frame)
-            }
-            Special::Value => self.any_value(schema, id, framing, token),
+        let role = match message.special {
+            Special::None if is_object => JsonReadRole::Message,
+            Special::Any if is_object => JsonReadRole::AnyHead,
+            Special::Struct if is_object => JsonReadRole::Map,
+            Special::ListValue if token == Token::ArrayStart => JsonReadRole::Array,
+            Special::Value => return self.any_value(schema, id, framing, token),
             Special::Timestamp | Special::Duration | Special::FieldMask | Special::Wrapper => {
                 let frame = self.frame(JsonReadRole::Message, id, framing);
                 self.special(schema, message, token)?;
                 self.end_frame(frame);
                 self.after_value();
-                Ok(())
+                return Ok(());
             }
-            _ => Err(self.fault(ProtobufErrorKind::JsonType)),
-        }
+            _ => return Err(self.fault(ProtobufErrorKind::JsonType)),
+        };
+        let frame = self.frame(role, id, framing);
+        self.enter(schema, frame)
     }
 
     /// Handles a `Value`, of any form.
@@ -190,15 +176,7 @@ impl JsonParser {
             let start = open_length(&mut self.out);
             let is_list = token == Token::ArrayStart;
             let role = if is_list { JsonReadRole::Array } else { JsonReadRole::Map };
-            self.maps += 1;
-            let frame = JsonReadFrame {
-                message: inner,
-                role,
-                inner: start,
-                outer: outer.inner,
-                map: self.maps,
-                ..outer
-            };
+            let frame = JsonReadFrame { message: inner, role, inner: start, outer: outer.inner, ..outer };
             return self.enter(schema, frame);
         }
         self.scalar(schema, field, Presence::Explicit, token)?;
@@ -241,45 +219,25 @@ impl JsonParser {
 
     /// Skips a value.
     fn skip(&mut self, schema: &Schema, token: Token<'_>) -> ProtobufResult {
+        let skip = |role| JsonReadFrame::new(role, MessageId(0));
         match token {
-            Token::ObjectStart => {
-                self.enter(schema, JsonReadFrame::new(JsonReadRole::SkipObject, MessageId(0)))
-            }
-            Token::ArrayStart => {
-                self.enter(schema, JsonReadFrame::new(JsonReadRole::SkipArray, MessageId(0)))
-            }
-            Token::Number(number) => {
-                self.check_number(number)?;
-                self.after_value();
-                Ok(())
-            }
-            Token::Text(text) => {
-                self.with_text(text, |_, _| Ok(()))?;
-                self.after_value();
-                Ok(())
-            }
-            Token::Null | Token::True | Token::False => {
-                self.after_value();
-                Ok(())
-            }
+            Token::ObjectStart => return self.enter(schema, skip(JsonReadRole::SkipObject)),
+            Token::ArrayStart => return self.enter(schema, skip(JsonReadRole::SkipArray)),
+            Token::Number(number) => self.check_number(number)?,
+            Token::Text(text) => self.with_text(text, |_, _| Ok(()))?,
+            Token::Null | Token::True | Token::False => {}
         }
+        self.after_value();
+        Ok(())
     }
 
     /// Checks the required fields of a message at its end.
     pub(super) fn check_required(&self, schema: &Schema) -> ProtobufResult {
         let message = schema.message(self.top.message);
-        if !message.has_required || self.options.required == Required::Pass {
+        if self.options.required == Required::Pass {
             return Ok(());
         }
-        let is_missing =
-            |(index, field): &(u16, &FieldDescriptor)| field.is_required && !self.is_noted(*index);
-        match (0..).zip(message.fields.iter()).find(is_missing) {
-            Some((index, _)) => {
-                let field = Some((self.top.message, index));
-                Err(ProtobufError { offset: self.base, kind: ProtobufErrorKind::RequiredMissing, field })
-            }
-            None => Ok(()),
-        }
+        message.check_required(self.top.message, self.base, |index| self.is_noted(index))
     }
 }
 

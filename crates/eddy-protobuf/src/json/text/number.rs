@@ -127,9 +127,10 @@ fn leading(text: &[u8], mut value: u64) -> (usize, u64) {
 /// Parses an integer in any JSON number form.
 fn parse_decimal(text: &[u8]) -> Result<u64, ProtobufErrorKind> {
     let parts = split_number(text).ok_or(ProtobufErrorKind::JsonType)?;
-    let fraction = parts.fraction.trim_ascii_end_zeros();
-    // Digits of the number without leading zeros, and the shift of the decimal point.
-    let whole = parts.whole.trim_ascii_start_zeros();
+    let end = parts.fraction.iter().rposition(|digit| *digit != b'0').map_or(0, |at| at + 1);
+    let fraction = &parts.fraction[..end];
+    // Digits of the number without the only leading zero, and the shift of the decimal point.
+    let whole = parts.whole.strip_prefix(b"0").unwrap_or(parts.whole);
     let digits = || whole.iter().chain(fraction);
     if digits().all(|digit| *digit == b'0') {
         return Ok(0);
@@ -162,23 +163,6 @@ struct DecimalParts<'t> {
     whole: &'t [u8],
     fraction: &'t [u8],
     exponent: i64,
-}
-
-trait Zeros {
-    fn trim_ascii_start_zeros(&self) -> &[u8];
-    fn trim_ascii_end_zeros(&self) -> &[u8];
-}
-
-impl Zeros for [u8] {
-    fn trim_ascii_start_zeros(&self) -> &[u8] {
-        let zeros = self.iter().take_while(|byte| **byte == b'0').count();
-        &self[zeros..]
-    }
-
-    fn trim_ascii_end_zeros(&self) -> &[u8] {
-        let zeros = self.iter().rev().take_while(|byte| **byte == b'0').count();
-        &self[..self.len() - zeros]
-    }
 }
 
 /// Splits an unsigned number into its parts; returns `None` if it is not valid in JSON.

@@ -148,14 +148,11 @@ impl ToJson {
                 self.state = ToJsonState::Disordered;
                 Ok(())
             }
-            Err(JsonWriteStop::Fault(fault)) => Err(fault),
             Err(JsonWriteStop::Disorder) if self.state == ToJsonState::Held => {
                 self.state = ToJsonState::Disordered;
                 Ok(())
             }
-            Err(JsonWriteStop::Disorder) => {
-                Err(ProtobufError::new(self.machine.offset(), ProtobufErrorKind::OutOfOrder))
-            }
+            Err(stop) => Err(stop.into_fault(self.machine.offset())),
         }
     }
 
@@ -184,13 +181,10 @@ impl ToJson {
             _ if !self.joint.is_empty() => {
                 Err(ProtobufError::new(self.machine.offset(), ProtobufErrorKind::Truncated))
             }
-            _ => match self.machine.finish(&self.schema) {
-                Ok(()) => Ok(()),
-                Err(JsonWriteStop::Fault(fault)) => Err(fault),
-                Err(JsonWriteStop::Disorder) => {
-                    Err(ProtobufError::new(self.machine.offset(), ProtobufErrorKind::OutOfOrder))
-                }
-            },
+            _ => {
+                let finished = self.machine.finish(&self.schema);
+                finished.map_err(|stop| stop.into_fault(self.machine.offset()))
+            }
         };
         self.state = if finished.is_ok() { ToJsonState::Complete } else { ToJsonState::Failed };
         finished
@@ -237,10 +231,7 @@ impl ToJson {
         let result = result.and_then(|()| {
             self.machine.out.clear();
             self.machine.is_ordered = true;
-            self.machine.whole(&self.schema, self.message, &ordered).map_err(|stop| match stop {
-                JsonWriteStop::Fault(fault) => fault,
-                JsonWriteStop::Disorder => ProtobufError::new(0, ProtobufErrorKind::OutOfOrder),
-            })
+            self.machine.whole(&self.schema, self.message, &ordered).map_err(|stop| stop.into_fault(0))
         });
         self.ordered = ordered;
         self.machine.is_ordered = false;

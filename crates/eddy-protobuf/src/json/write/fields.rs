@@ -240,7 +240,7 @@ impl JsonWriter {
     }
 
     /// Ends a message: closes open brackets, writes requested defaults of absent fields.
-    pub(super) fn leave_message(&mut self, schema: &Schema, offset: u64) -> JsonWriteResult<bool> {
+    pub(super) fn leave_message(&mut self, schema: &Schema, offset: u64) -> JsonWriteResult {
         let message = schema.message(self.top.message);
         if self.top.open != CLOSED {
             self.out.push(self.top.close);
@@ -251,7 +251,8 @@ impl JsonWriter {
                 if self.options.prints_defaults {
                     self.write_defaults(schema, message);
                 }
-                self.check_required(message, offset)?;
+                let is_noted = |index| self.is_noted(usize::from(index));
+                message.check_required(self.top.message, offset, is_noted)?;
                 self.out.push(b'}');
             }
             JsonWriteRole::Value if self.top.progress == FrameProgress::Nothing => {
@@ -264,7 +265,7 @@ impl JsonWriter {
             }
             _ => {}
         }
-        Ok(true)
+        Ok(())
     }
 
     fn write_defaults(&mut self, schema: &Schema, message: &MessageDescriptor) {
@@ -278,22 +279,6 @@ impl JsonWriter {
                 Label::Repeated => self.out.extend_from_slice(b"[]"),
                 Label::Map => self.out.extend_from_slice(b"{}"),
             }
-        }
-    }
-
-    fn check_required(&self, message: &MessageDescriptor, offset: u64) -> ProtobufResult {
-        if !message.has_required {
-            return Ok(());
-        }
-        let is_missing = |(index, field): &(u16, &FieldDescriptor)| {
-            field.is_required && !self.is_noted(usize::from(*index))
-        };
-        match (0..).zip(message.fields.iter()).find(is_missing) {
-            Some((index, _)) => {
-                let field = Some((self.top.message, index));
-                Err(ProtobufError { offset, kind: ProtobufErrorKind::RequiredMissing, field })
-            }
-            None => Ok(()),
         }
     }
 }

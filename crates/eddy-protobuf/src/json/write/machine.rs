@@ -22,6 +22,16 @@ pub(super) enum JsonWriteStop {
 /// Result of a step of the machine.
 pub(super) type JsonWriteResult<T = ()> = Result<T, JsonWriteStop>;
 
+impl JsonWriteStop {
+    /// Returns the error, given that the message cannot be put into canonical form.
+    pub(super) fn into_fault(self, offset: u64) -> ProtobufError {
+        match self {
+            Self::Fault(fault) => fault,
+            Self::Disorder => ProtobufError::new(offset, ProtobufErrorKind::OutOfOrder),
+        }
+    }
+}
+
 impl From<ProtobufError> for JsonWriteStop {
     fn from(fault: ProtobufError) -> Self {
         Self::Fault(fault)
@@ -326,10 +336,12 @@ impl JsonWriter {
     fn leave(&mut self, schema: &Schema, offset: u64) -> JsonWriteResult {
         let is_ended = match self.top.role {
             JsonWriteRole::Object | JsonWriteRole::Bare | JsonWriteRole::Value | JsonWriteRole::Wrapper => {
-                self.leave_message(schema, offset)?
+                self.leave_message(schema, offset)?;
+                true
             }
             JsonWriteRole::Timestamp | JsonWriteRole::Duration | JsonWriteRole::Mask => {
-                self.leave_special(offset)?
+                self.leave_special(offset)?;
+                true
             }
             JsonWriteRole::Any => self.leave_any(schema, offset)?,
             JsonWriteRole::Entry => self.leave_entry(schema, offset)?,

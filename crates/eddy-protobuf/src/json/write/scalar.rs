@@ -4,6 +4,7 @@ use super::machine::JsonWriter;
 use crate::json::EnumForm;
 use crate::json::text::{write_double, write_float, write_signed, write_unsigned};
 use crate::schema::{FieldType, Schema};
+use crate::wire::unzigzag;
 
 impl JsonWriter {
     /// Writes a number, `bool` or enum.
@@ -51,29 +52,19 @@ impl JsonWriter {
 
     /// Writes a scalar as a map key.
     pub(super) fn write_key(&mut self, schema: &Schema, kind: FieldType, value: u64) {
-        let is_quoted = matches!(
-            kind,
-            FieldType::Int64
-                | FieldType::Sfixed64
-                | FieldType::Uint64
-                | FieldType::Fixed64
-                | FieldType::Sint64
-                | FieldType::String
-        );
-        if is_quoted {
-            self.write_default_or(schema, kind, value);
-        } else {
-            self.out.push(b'"');
-            self.write_scalar(schema, kind, value);
-            self.out.push(b'"');
-        }
-    }
-
-    fn write_default_or(&mut self, schema: &Schema, kind: FieldType, value: u64) {
         match kind {
             // Only the default of a string is written by this function.
             FieldType::String => self.out.extend_from_slice(b"\"\""),
-            _ => self.write_scalar(schema, kind, value),
+            FieldType::Int64
+            | FieldType::Sfixed64
+            | FieldType::Uint64
+            | FieldType::Fixed64
+            | FieldType::Sint64 => self.write_scalar(schema, kind, value),
+            _ => {
+                self.out.push(b'"');
+                self.write_scalar(schema, kind, value);
+                self.out.push(b'"');
+            }
         }
     }
 }
@@ -86,12 +77,6 @@ pub(super) fn is_zero(kind: FieldType, value: u64) -> bool {
         FieldType::Int32 | FieldType::Uint32 | FieldType::Sint32 | FieldType::Enum(_) => value as u32 == 0,
         _ => value == 0,
     }
-}
-
-/// Decodes the zigzag encoding of a `sint32` or `sint64`.
-#[inline]
-pub(super) fn unzigzag(value: u64) -> i64 {
-    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
 fn quoted(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {

@@ -47,7 +47,7 @@ impl JsonWriter {
     }
 
     /// Writes a special message at its end.
-    pub(super) fn leave_special(&mut self, offset: u64) -> JsonWriteResult<bool> {
+    pub(super) fn leave_special(&mut self, offset: u64) -> ProtobufResult {
         let (seconds, nanos) = match self.top.progress {
             FrameProgress::Time { seconds, nanos } => (seconds, nanos),
             _ => (0, 0),
@@ -60,8 +60,7 @@ impl JsonWriter {
                 Ok(())
             }
         };
-        written.map_err(|kind| ProtobufError::new(offset, kind))?;
-        Ok(true)
+        written.map_err(|kind| ProtobufError::new(offset, kind))
     }
 
     /// Handles a field of an `Any`.

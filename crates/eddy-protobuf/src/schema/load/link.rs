@@ -32,8 +32,8 @@ pub(super) fn link(defining: Defining<'_, '_>) -> Result<Schema, SchemaError> {
         message.set_fields(fields);
         let twice = message.fields.array_windows().find(|[one, two]| one.number == two.number);
         if let Some([_, field]) = twice {
-            let linker = LinkErrorContext { file: pending.file, message: &message.name };
-            return Err(linker.problem(&field.name, "another field has the same number"));
+            let problem = "another field has the same number";
+            return Err(field_problem(pending.file, &message.name, &field.name, problem));
         }
     }
     schema.services = services
@@ -94,23 +94,6 @@ fn link_service(
     Ok(ServiceDescriptor { methods: methods?, name })
 }
 
-/// Location of a link error.
-struct LinkErrorContext<'a, 'd> {
-    file: &'a RawFile<'d>,
-    message: &'a str,
-}
-
-impl LinkErrorContext<'_, '_> {
-    fn problem(&self, field: &str, problem: &'static str) -> SchemaError {
-        SchemaError::Field {
-            file: self.file.name.to_owned(),
-            message: self.message.to_owned(),
-            field: field.to_owned(),
-            problem,
-        }
-    }
-}
-
 /// Builds the fields of one message.
 struct Linker<'a, 'd> {
     schema: &'a Schema,
@@ -125,11 +108,11 @@ impl Linker<'_, '_> {
         outer: Features,
         extension: Option<&str>,
     ) -> Result<FieldDescriptor, SchemaError> {
-        let names = LinkErrorContext { file: self.file, message: self.message };
+        let fault = |problem| field_problem(self.file, self.message, raw.name, problem);
         let features = outer.with(raw.options, FIELD_FEATURES).map_err(malformed)?;
         let number = match u32::try_from(raw.number) {
             Ok(number) if (1..=NUMBER_MAX).contains(&number) => number,
-            _ => return Err(names.problem(raw.name, "the field number is 0 or above 536870911")),
+            _ => return Err(fault("the field number is 0 or above 536870911")),
         };
         let kind = self.kind(raw, features)?;
         let is_map = kind.message().is_some_and(|id| self.schema.message(id).is_map_entry);
@@ -147,10 +130,8 @@ impl Linker<'_, '_> {
                 || raw.is_optional);
         let packs = option(raw.options, PACKED).map_err(malformed)?;
         let oneof = raw.oneof.filter(|_| !raw.is_optional);
-        let oneof = oneof
-            .map(u16::try_from)
-            .transpose()
-            .map_err(|_| names.problem(raw.name, "the message has no such oneof"))?;
+        let oneof =
+            oneof.map(u16::try_from).transpose().map_err(|_| fault("the message has no such oneof"))?;
         let json_name: Box<str> = match (extension, raw.json_name) {
             (Some(name), _) => name.into(),
             (None, Some(name)) => name.into(),
@@ -215,11 +196,17 @@ impl Linker<'_, '_> {
                 }
                 SchemaSymbol::Service(_) => return Err(missing()),
             },
-            _ => {
-                let names = LinkErrorContext { file: self.file, message: self.message };
-                return Err(names.problem(raw.name, "unknown field type"));
-            }
+            _ => return Err(field_problem(self.file, self.message, raw.name, "unknown field type")),
         })
+    }
+}
+
+fn field_problem(file: &RawFile<'_>, message: &str, field: &str, problem: &'static str) -> SchemaError {
+    SchemaError::Field {
+        file: file.name.to_owned(),
+        message: message.to_owned(),
+        field: field.to_owned(),
+        problem,
     }
 }
 

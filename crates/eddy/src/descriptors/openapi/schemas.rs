@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use eddy_protobuf::{EnumId, FieldDescriptor, FieldType, JsonFieldNaming, Label, MessageId, Schema};
+use eddy_protobuf::{EnumId, FieldDescriptor, FieldType, JsonFieldNaming, Label, MessageId, Schema, Special};
 use serde_json::{Map, Value, json};
 
 /// Referenced schemas, created on demand.
@@ -83,7 +83,7 @@ impl<'s> Schemas<'s> {
             let value = self.of_kind(kind);
             return json!({"oneOf": [value, {"type": "null"}]});
         }
-        if let Some(own) = own_form(&message.name) {
+        if let Some(own) = own_form(message.special) {
             return own;
         }
         let name = message.name.to_string();
@@ -106,7 +106,7 @@ impl<'s> Schemas<'s> {
                 "properties": {
                     "code": {"type": "integer", "format": "int32", "description": "gRPC status code."},
                     "message": {"type": "string"},
-                    "details": {"type": "array", "items": own_form("google.protobuf.Any")},
+                    "details": {"type": "array", "items": own_form(Special::Any)},
                 },
             })
         });
@@ -115,15 +115,12 @@ impl<'s> Schemas<'s> {
 
     /// Whether a message has its own JSON form.
     pub(super) fn is_special(&self, id: MessageId) -> bool {
-        own_form(&self.schema.message(id).name).is_some() || wrapped(self.schema, id).is_some()
+        self.schema.message(id).special != Special::None
     }
 
     /// Whether a message can be a query parameter: its JSON form is a single text or value.
     pub(super) fn is_told_by_text(&self, field: &FieldDescriptor) -> bool {
-        let texts = ["google.protobuf.Timestamp", "google.protobuf.Duration", "google.protobuf.FieldMask"];
-        field.kind.message().is_some_and(|id| {
-            wrapped(self.schema, id).is_some() || texts.contains(&&*self.schema.message(id).name)
-        })
+        field.kind.message().is_some_and(|id| self.schema.message(id).special.is_told_by_text())
     }
 
     fn object(&mut self, id: MessageId) -> Value {
@@ -207,39 +204,26 @@ fn reference(name: &str) -> Value {
 /// Returns the type within a message such as `google.protobuf.Int32Value`.
 fn wrapped(schema: &Schema, id: MessageId) -> Option<FieldType> {
     let message = schema.message(id);
-    let name = message.name.strip_prefix("google.protobuf.")?;
-    let is_wrapper = WRAPPERS.contains(&name);
-    message.by_number(1).filter(|_| is_wrapper).map(|(_, field)| field.kind)
+    let value = message.by_number(1).filter(|_| message.special == Special::Wrapper);
+    value.map(|(_, field)| field.kind)
 }
 
 /// Returns the JSON form of a well-known message, if it has its own.
-fn own_form(name: &str) -> Option<Value> {
-    let own = match name.strip_prefix("google.protobuf.")? {
-        "Timestamp" => json!({"type": "string", "format": "date-time"}),
-        "Duration" => json!({"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]{1,9})?s$"}),
-        "FieldMask" => json!({"type": "string", "description": "Comma-separated field paths."}),
-        "Struct" => json!({"type": "object"}),
-        "Value" => json!({"description": "Any JSON value."}),
-        "ListValue" => json!({"type": "array", "items": {}}),
-        "Any" => json!({
+fn own_form(special: Special) -> Option<Value> {
+    let own = match special {
+        Special::Timestamp => json!({"type": "string", "format": "date-time"}),
+        Special::Duration => json!({"type": "string", "pattern": r"^-?[0-9]+(\.[0-9]{1,9})?s$"}),
+        Special::FieldMask => json!({"type": "string", "description": "Comma-separated field paths."}),
+        Special::Struct => json!({"type": "object"}),
+        Special::Value => json!({"description": "Any JSON value."}),
+        Special::ListValue => json!({"type": "array", "items": {}}),
+        Special::Any => json!({
             "type": "object",
             "properties": {"@type": {"type": "string"}},
             "required": ["@type"],
             "additionalProperties": true,
         }),
-        _ => return None,
+        Special::None | Special::Wrapper => return None,
     };
     Some(own)
 }
-
-const WRAPPERS: [&str; 9] = [
-    "DoubleValue",
-    "FloatValue",
-    "Int64Value",
-    "UInt64Value",
-    "Int32Value",
-    "UInt32Value",
-    "BoolValue",
-    "StringValue",
-    "BytesValue",
-];
