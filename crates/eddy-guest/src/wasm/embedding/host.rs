@@ -16,7 +16,7 @@ use proxy_wasm_host::{
 
 use super::Embedding;
 use super::state::direction_of;
-use crate::wasm::message_view::MessageSection;
+use crate::wasm::message_view::{MessageSection, MessageView};
 
 impl Host for Embedding {
     fn log(&mut self, scope: CallerScope, level: LogLevel, message: &[u8]) {
@@ -54,20 +54,14 @@ impl Host for Embedding {
         map: MapType,
         visit: &mut dyn FnMut(&[u8], &[u8]),
     ) -> HostResult {
-        match part_of(map) {
-            Some(part) => {
-                if let Some(message_view) = self.sight_of(scope.context, direction_of(part)) {
-                    message_view.visit(part, visit);
-                }
-                Ok(())
+        if let Some(part) = part_of(map) {
+            if let Some(message_view) = self.sight_of(scope.context, direction_of(part)) {
+                message_view.visit(part, visit);
             }
-            None => {
-                if let (MapType::HttpCallResponseHeaders, Some(answer)) = (map, &self.answer) {
-                    answer.visit(visit);
-                }
-                Ok(())
-            }
+        } else if let (MapType::HttpCallResponseHeaders, Some(answer)) = (map, &self.answer) {
+            answer.visit(visit);
         }
+        Ok(())
     }
 
     fn map_value(
@@ -86,33 +80,29 @@ impl Host for Embedding {
                 Some(answer.status.to_string().into_bytes().into())
             }
             (MapType::HttpCallResponseHeaders, Some(answer)) => {
-                answer.fields().first_named(key).map(|value| value.to_vec().into())
+                answer.head.fields().first_named(key).map(|value| value.to_vec().into())
             }
             _ => None,
         })
     }
 
     fn map_set(&mut self, scope: CallerScope, map: MapType, pairs: Pairs<'_>) -> HostResult {
-        let part = part_of(map).ok_or(Status::BadArgument)?;
-        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        let (part, message_view) = self.section_mut(scope, map)?;
         message_view.set_all(part, pairs)
     }
 
     fn map_add(&mut self, scope: CallerScope, map: MapType, key: &[u8], value: &[u8]) -> HostResult {
-        let part = part_of(map).ok_or(Status::BadArgument)?;
-        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        let (part, message_view) = self.section_mut(scope, map)?;
         message_view.add(part, key, value)
     }
 
     fn map_replace(&mut self, scope: CallerScope, map: MapType, key: &[u8], value: &[u8]) -> HostResult {
-        let part = part_of(map).ok_or(Status::BadArgument)?;
-        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        let (part, message_view) = self.section_mut(scope, map)?;
         message_view.replace(part, key, value)
     }
 
     fn map_remove(&mut self, scope: CallerScope, map: MapType, key: &[u8]) -> HostResult {
-        let part = part_of(map).ok_or(Status::BadArgument)?;
-        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        let (part, message_view) = self.section_mut(scope, map)?;
         message_view.remove(part, key)
     }
 
@@ -152,10 +142,8 @@ impl Host for Embedding {
             StreamType::HttpResponse => Direction::Response,
             StreamType::Downstream | StreamType::Upstream => return Err(Status::Unimplemented),
         };
-        if let Some(goes_on) = self.wishes.goes_on.get_mut(direction as usize)
-            && self.stream == Some(context)
-        {
-            *goes_on = true;
+        if self.stream == Some(context) {
+            self.wishes.goes_on[direction as usize] = true;
         }
         // A stream that is not paused continues anyway.
         self.decide(context, Some(direction), Verdict::Continue);
@@ -252,6 +240,17 @@ impl Host for Embedding {
 }
 
 impl Embedding {
+    /// Returns the section of a map and the view in which it can be changed.
+    fn section_mut(
+        &mut self,
+        scope: CallerScope,
+        map: MapType,
+    ) -> HostResult<(MessageSection, &mut MessageView)> {
+        let part = part_of(map).ok_or(Status::BadArgument)?;
+        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        Ok((part, message_view))
+    }
+
     fn buffer(&self, scope: CallerScope, buffer: BufferType) -> HostResult<&[u8]> {
         if buffer == BufferType::HttpCallResponseBody {
             let answer = self.answer.as_ref().filter(|answer| answer.status > 0);
