@@ -36,7 +36,7 @@ impl GuestFailure {
     }
 
     /// Returns the failure with another text.
-    pub(crate) fn told_as(&self, why: String) -> Self {
+    pub(crate) fn with_message(&self, why: String) -> Self {
         Self { limit: self.limit, why }
     }
 

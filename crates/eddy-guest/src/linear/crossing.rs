@@ -47,7 +47,7 @@ pub(super) fn run(
     match (&ran, lost) {
         (Err(LinearCallFailure(why)), _) => {
             let index = call.stopped.min(call.steps.len().saturating_sub(1));
-            why.told_as(format!("the module failed: {why}")).blame(call, index);
+            why.with_message(format!("the module failed: {why}")).blame(call, index);
         }
         (Ok(()), Some(index)) if call.stopped == call.steps.len() => {
             GuestFailure::from(LOST).blame(call, index);

@@ -154,7 +154,7 @@ impl Worker {
                 Err(fault) => {
                     let why = format!("its Lua VM cannot be created: {fault}");
                     // If there is no room for the reason, the verdict still counts.
-                    let _ = edits.push(hook.step, &GuestFailure::from(fault).told_as(why).edit());
+                    let _ = edits.push(hook.step, &GuestFailure::from(fault).with_message(why).edit());
                     return HookOutcome::Ended(Verdict::Fault);
                 }
             }

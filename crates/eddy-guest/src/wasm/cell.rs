@@ -138,7 +138,7 @@ impl WorkerInstance {
                 _ if view.phase == Phase::Log => return Ok(Verdict::Continue),
                 _ => {
                     let why = format!("its instance has failed: {}", self.last_fault);
-                    return Err(self.last_fault.told_as(why));
+                    return Err(self.last_fault.with_message(why));
                 }
             },
         };

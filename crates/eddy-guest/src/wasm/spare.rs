@@ -86,7 +86,7 @@ impl StandbyInstances {
                 None => ("the last failure", &state.last_fault),
             };
             let times = state.failures;
-            why.told_as(format!(
+            why.with_message(format!(
                 "the module has failed {times} times, and no new instance is ready; {what}: {why}"
             ))
         })

@@ -55,7 +55,7 @@ impl Host for Embedding {
         visit: &mut dyn FnMut(&[u8], &[u8]),
     ) -> HostResult {
         if let Some(part) = part_of(map) {
-            if let Some(message_view) = self.sight_of(scope.context, direction_of(part)) {
+            if let Some(message_view) = self.view_of(scope.context, direction_of(part)) {
                 message_view.visit(part, visit);
             }
         } else if let (MapType::HttpCallResponseHeaders, Some(answer)) = (map, &self.answer) {
@@ -71,7 +71,7 @@ impl Host for Embedding {
         key: &[u8],
     ) -> HostResult<Option<Cow<'_, [u8]>>> {
         if let Some(part) = part_of(map) {
-            let message_view = self.sight_of(scope.context, direction_of(part));
+            let message_view = self.view_of(scope.context, direction_of(part));
             return Ok(message_view.and_then(|message_view| message_view.value(part, key)));
         }
         let answer = self.answer.as_ref().filter(|answer| answer.status > 0);
@@ -131,7 +131,7 @@ impl Host for Embedding {
         bytes: &[u8],
     ) -> HostResult {
         let (phase, direction) = body_of(buffer).ok_or(Status::BadArgument)?;
-        let message_view = self.sight_of_mut(scope.context, direction).ok_or(Status::BadArgument)?;
+        let message_view = self.view_of_mut(scope.context, direction).ok_or(Status::BadArgument)?;
         message_view.replace_body(phase, range, bytes)
     }
 
@@ -247,7 +247,7 @@ impl Embedding {
         map: MapType,
     ) -> HostResult<(MessageSection, &mut MessageView)> {
         let part = part_of(map).ok_or(Status::BadArgument)?;
-        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        let message_view = self.view_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
         Ok((part, message_view))
     }
 
@@ -257,7 +257,7 @@ impl Embedding {
             return answer.map(|answer| &*answer.body).ok_or(Status::NotFound);
         }
         let (phase, direction) = body_of(buffer).ok_or(Status::NotFound)?;
-        self.sight_of(scope.context, direction).ok_or(Status::NotFound)?.body(phase)
+        self.view_of(scope.context, direction).ok_or(Status::NotFound)?.body(phase)
     }
 }
 

@@ -29,7 +29,7 @@ impl Embedding {
         if let Some((_, value)) = own.into_iter().flatten().find(|(name, _)| is_same(name, segments)) {
             return Some(Cow::Borrowed(value));
         }
-        let message_view = self.sight_of(scope.context, Direction::Request)?;
+        let message_view = self.view_of(scope.context, Direction::Request)?;
         property::of_exchange(message_view, segments).or_else(|| {
             property::of_exchange(message_view, &[b"metadata", b"filter_metadata", SPACE, &joined(segments)])
                 .map(|value| value.into_owned().into())
@@ -61,7 +61,7 @@ impl Embedding {
         }
         let json = std::str::from_utf8(value).ok().and_then(|text| serde_json::to_string(text).ok());
         if let Some(json) = json.filter(|_| !key.contains(&0))
-            && let Some(message_view) = self.sight_of_mut(scope.context, Direction::Request)
+            && let Some(message_view) = self.view_of_mut(scope.context, Direction::Request)
         {
             let edit = FilterEdit::Metadata { space: SPACE, key: &key, value: json.as_bytes() };
             return message_view.push(&edit);
