@@ -1,10 +1,12 @@
 //! Wasm engine of the process, shared by modules of all ABIs.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use wasm_sandbox::{Allocation, Engine, EngineSettings, Ticker};
+
+use crate::lock::lock;
 
 static RUNNING: Mutex<Option<RunningEngine>> = Mutex::new(None);
 
@@ -18,17 +20,14 @@ struct RunningEngine {
 /// # Errors
 /// The reason why the engine cannot be created.
 pub(crate) fn engine(cache: Option<&Path>) -> Result<Engine, String> {
-    let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut running = lock(&RUNNING);
     if let Some(running) = &*running {
         return Ok(running.engine.clone());
     }
     let engine = make(cache.map(Path::to_path_buf))?;
-    let ticker = engine.ticker(TICK).map_err(|error| {
-        format!(
-            "cannot start the clock thread of the \
-                                                              WebAssembly engine: {error}"
-        )
-    })?;
+    let ticker = engine
+        .ticker(TICK)
+        .map_err(|error| format!("cannot start the clock thread of the WebAssembly engine: {error}"))?;
     Ok(running.insert(RunningEngine { engine, _ticker: ticker }).engine.clone())
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use eddy_filter::{FilterEdit, FilterLimit};
+use eddy_filter::{FilterEdit, FilterLimit, LibraryCall, Verdict};
 
 /// Failure of a guest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,15 +30,38 @@ impl GuestFailure {
     /// Creates the failure of a guest that needs more memory than it can have, whatever its configuration allows.
     pub(crate) fn of_own_memory(detail: &dyn fmt::Display) -> Self {
         let why = format!(
-            "it got no more memory: its own maximum is reached, or the system is out of memory: \
-                     {detail}"
+            "it got no more memory: its own maximum is reached, or the system is out of memory: {detail}"
         );
         Self { limit: Some(FilterLimit::Memory), why }
     }
 
     /// Returns the failure with another text.
-    pub(crate) fn told_as(&self, why: String) -> Self {
+    pub(crate) fn with_message(&self, why: String) -> Self {
         Self { limit: self.limit, why }
+    }
+
+    /// Marks the step at `index` of a call as failed; the call stops there. Has no effect on a call without a view.
+    #[cold]
+    pub(crate) fn blame(&self, call: &mut LibraryCall<'_>, index: usize) {
+        if call.view.is_none() {
+            return;
+        }
+        for step in call.steps.iter_mut() {
+            step.verdict = Verdict::Continue;
+        }
+        // If the log has no room for the reason, the verdict still counts.
+        let _ = call.edits.push(u16::try_from(index).unwrap_or(u16::MAX), &self.edit());
+        call.stopped = index;
+        if let Some(step) = call.steps.get_mut(index) {
+            step.verdict = Verdict::Fault;
+        }
+    }
+
+    /// Marks the first step of a call as failed, without entering any.
+    #[cold]
+    pub(crate) fn refuse(&self, call: &mut LibraryCall<'_>) {
+        call.stopped = call.steps.len();
+        self.blame(call, 0);
     }
 
     /// Returns the edit that reports the failure to the gateway.

@@ -1,6 +1,6 @@
 //! Interface of guests: libraries that create filters, in any language.
 
-use eddy_filter::{FilterInfo, FilterLibrary, LibraryKeepAlive, LoadError, LoadResult};
+use eddy_filter::{ExchangeView, FilterInfo, FilterLibrary, LibraryKeepAlive, LoadError, LoadResult};
 
 use crate::reclaim::ReclaimQueue;
 
@@ -53,6 +53,18 @@ pub(crate) fn plain_names(filters: &[String]) -> Vec<&str> {
     let is_known = |name: &str| filters.iter().any(|known| known == name);
     let is_plain = |known: &&str| known.rsplit_once(':').is_none_or(|(_, name)| !is_known(name));
     filters.iter().map(String::as_str).filter(is_plain).collect()
+}
+
+/// Returns the scheme of the client's request.
+#[inline]
+pub(crate) fn scheme(view: &ExchangeView<'_>) -> &'static [u8] {
+    if view.request.is_tls { b"https" } else { b"http" }
+}
+
+/// Returns the index that a guest's or library's number stands for: numbers are counted from 1, and 0 is none.
+#[inline]
+pub(crate) fn index_of(number: u64) -> Option<usize> {
+    usize::try_from(number).ok()?.checked_sub(1)
 }
 
 /// Filter created by a guest.

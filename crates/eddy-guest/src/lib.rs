@@ -11,6 +11,7 @@ mod engine;
 mod failure;
 mod guest;
 mod linear;
+mod lock;
 mod lua;
 mod native;
 mod reclaim;

@@ -2,9 +2,11 @@
 
 use std::fmt;
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use eddy_filter::LibraryKeepAlive;
+
+use crate::lock::lock;
 
 /// Queue of objects that no plan uses any more; they are freed on the thread that may enter guests.
 #[derive(Clone)]
@@ -36,7 +38,7 @@ impl ReclaimQueue {
 
     /// Frees all queued objects on this thread. Only the thread that creates filters may call it.
     pub fn drain(&self) {
-        let dead = mem::take(&mut *self.shared.dead.lock().unwrap_or_else(PoisonError::into_inner));
+        let dead = mem::take(&mut *lock(&self.shared.dead));
         dead.into_iter().for_each(|free| free());
     }
 
@@ -52,7 +54,7 @@ impl ReclaimQueue {
 
     /// Queues `free`, which is called on the thread that creates filters.
     fn bury(&self, free: impl FnOnce() + Send + 'static) {
-        self.shared.dead.lock().unwrap_or_else(PoisonError::into_inner).push(Box::new(free));
+        lock(&self.shared.dead).push(Box::new(free));
         (self.shared.wake)();
     }
 }

@@ -18,5 +18,7 @@ mod wasi;
 pub use ending::{CallTermination, Exit, Missing, cause_of, message_of};
 pub use engine::{Allocation, Engine, EngineError, EngineSettings, Ticker};
 pub use region::{Beyond, Region};
-pub use store::{Bounds, Confined, Confinement, Output, OutputLine, Refused, begin, confine, memory_of, put};
+pub use store::{
+    Bounds, Confined, Confinement, Output, OutputLine, Printed, Refused, begin, confine, memory_of, put,
+};
 pub use wasi::{Sandbox, SystemClock, WasiClock, define as define_wasi};

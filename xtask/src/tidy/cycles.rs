@@ -206,6 +206,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["lua", "native", "wasm"],
             &["engine", "failure", "guest", "signature"],
             &["reclaim", "thread"],
+            &["lock"],
         ],
     ),
 ];

@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
 
-use eddy_filter::{CHAIN_FILTERS_MAX, EDITS_BYTES_MAX, FilterEvent, LibraryCall, Verdict};
+use eddy_filter::{CHAIN_FILTERS_MAX, EDITS_BYTES_MAX, FilterEvent, LibraryCall};
 
 use super::image::GuestMemoryWriter;
 use super::instance::{LinearCallFailure, LinearInstance};
@@ -47,9 +47,11 @@ pub(super) fn run(
     match (&ran, lost) {
         (Err(LinearCallFailure(why)), _) => {
             let index = call.stopped.min(call.steps.len().saturating_sub(1));
-            blame(call, index, &why.told_as(format!("the module failed: {why}")));
+            why.with_message(format!("the module failed: {why}")).blame(call, index);
         }
-        (Ok(()), Some(index)) if call.stopped == call.steps.len() => blame(call, index, &LOST.into()),
+        (Ok(()), Some(index)) if call.stopped == call.steps.len() => {
+            GuestFailure::from(LOST).blame(call, index);
+        }
         (Ok(()), _) => {}
     }
     ran
@@ -114,29 +116,6 @@ fn take(
     let stopped = number(offset_of!(abi::NativeCall, stopped));
     let steps = steps.get(..count).unwrap_or_default();
     answer::take(&NativeCallResult { steps, stopped, edits_len, room, base }, call);
-}
-
-/// Marks the step at `index` as failed.
-#[cold]
-fn blame(call: &mut LibraryCall<'_>, index: usize, why: &GuestFailure) {
-    if call.view.is_none() {
-        return;
-    }
-    for step in call.steps.iter_mut() {
-        step.verdict = Verdict::Continue;
-    }
-    // If the log has no room for the reason, the verdict still counts.
-    let _ = call.edits.push(u16::try_from(index).unwrap_or(u16::MAX), &why.edit());
-    call.stopped = index;
-    if let Some(step) = call.steps.get_mut(index) {
-        step.verdict = Verdict::Fault;
-    }
-}
-
-/// Marks the first step as failed, without entering any.
-pub(super) fn refuse(call: &mut LibraryCall<'_>, why: &GuestFailure) {
-    call.stopped = call.steps.len();
-    blame(call, 0, why);
 }
 
 /// Delivers an event to a module.

@@ -41,7 +41,7 @@ impl Inside {
     /// Ends a call.
     #[inline]
     pub(super) fn end_call(&mut self) {
-        let dropped = self.confinement.end_call();
+        let dropped = self.confinement.printed.end_call();
         if dropped > 0 {
             let text = format!("{dropped} bytes of module output were dropped");
             self.log(FilterLogLevel::Warn, text.as_bytes());
@@ -51,7 +51,7 @@ impl Inside {
 
     /// Takes the output of a failed call; no more will come.
     pub(super) fn take_printed(&mut self) -> String {
-        for line in self.confinement.take_rest() {
+        for line in self.confinement.printed.take_rest() {
             self.print(&line);
         }
         std::mem::take(&mut self.printed)
@@ -88,7 +88,7 @@ impl Confined for Inside {
     }
 
     fn handle_lines(&mut self) {
-        for line in self.confinement.take_lines() {
+        for line in self.confinement.printed.take_lines() {
             self.print(&line);
         }
     }

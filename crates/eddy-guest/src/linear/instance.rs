@@ -4,9 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddy_filter::{FilterInfo, FilterLimit, HostApi, Interest, LoadError, LoadResult};
-use wasm_sandbox::{
-    Bounds, CallTermination, Confinement, Missing, Refused, begin, cause_of, confine, define_wasi,
-};
+use wasm_sandbox::{Bounds, CallTermination, Confinement, Missing, begin, cause_of, confine, define_wasi};
 use wasmtime::{ExternType, Linker, Memory, Store, TypedFunc, WasmParams, WasmResults};
 
 use super::image::GuestMemoryReader;
@@ -103,8 +101,7 @@ impl LinearInstance {
         let level = host.level() as u32;
         let opened = start.call(&mut store, ()).and_then(|()| open.call(&mut store, (workers, level)));
         let opened = opened.map_err(|error| {
-            let (printed, refused) = (store.data_mut().take_printed(), store.data().confinement.refused());
-            let why = told(&error, &printed, refused, limits.making_time_max(), limits);
+            let why = failure_of(&error, store.data_mut(), limits.making_time_max(), limits);
             failed(format!("failed to start: {why}"))
         })?;
         store.data_mut().end_call();
@@ -257,9 +254,7 @@ impl LinearInstance {
     ) -> Result<R, LinearCallFailure> {
         begin(&mut self.store, ticks(time_max));
         let returned = function.call(&mut self.store, with).map_err(|error| {
-            let (printed, refused) =
-                (self.store.data_mut().take_printed(), self.store.data().confinement.refused());
-            LinearCallFailure(told(&error, &printed, refused, time_max, self.limits))
+            LinearCallFailure(failure_of(&error, self.store.data_mut(), time_max, self.limits))
         });
         self.store.data_mut().end_call();
         returned
@@ -285,18 +280,18 @@ fn link(store: &mut Store<Inside>, module: &LinearModule) -> wasmtime::Result<Li
 }
 
 /// Explains why a call with the time limit `time_max` failed, including its output.
-fn told(
+fn failure_of(
     error: &wasmtime::Error,
-    printed: &str,
-    refused: Option<Refused>,
+    inside: &mut Inside,
     time_max: Duration,
     limits: LinearLimits,
 ) -> GuestFailure {
-    let (mut cause, printed) = (cause_of(error), printed.trim());
+    let (mut cause, printed) = (cause_of(error), inside.take_printed());
+    let printed = printed.trim();
     if !printed.is_empty() {
         cause = format!("{cause}: {printed}");
     }
-    match CallTermination::of(error, refused) {
+    match CallTermination::of(error, inside.confinement.refused()) {
         CallTermination::Deadline if time_max > limits.call_time_max => {
             let why = format!("it did not start within {time_max:?}");
             GuestFailure { limit: Some(FilterLimit::Cpu), why }

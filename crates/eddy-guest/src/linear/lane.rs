@@ -1,5 +1,7 @@
 //! Mapping of the library's numbers to those of a worker's instance.
 
+use crate::guest::index_of;
+
 /// The instance's numbers of filters, configurations and states.
 pub(super) struct Numbers<'l> {
     pub(super) filters: &'l [u64],
@@ -30,11 +32,6 @@ impl Numbers<'_> {
     pub(super) fn state(&self, number: u64) -> u64 {
         self.states.get(number).unwrap_or(0)
     }
-}
-
-/// Returns the index of one of the library's numbers, which are counted from 1.
-pub(super) fn index_of(number: u64) -> Option<usize> {
-    usize::try_from(number).ok()?.checked_sub(1)
 }
 
 /// Returns the instance's number for the library's `number`; 0 if there is none.
@@ -94,7 +91,7 @@ impl States {
         if self.is_lost(number) {
             return None;
         }
-        usize::try_from(number & 0xffff_ffff).ok()?.checked_sub(1)
+        index_of(number & 0xffff_ffff)
     }
 }
 

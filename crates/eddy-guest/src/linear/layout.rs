@@ -9,8 +9,9 @@ use eddy_http::{Field, Fields};
 
 use super::image::{GuestMemoryWriter, WrittenOffset, rounded};
 use super::lane::Numbers;
+use crate::guest::scheme;
 use crate::native::abi;
-use crate::native::crossing::{method_of, narrow, size_of_u32, version_of};
+use crate::native::crossing::{flags_of, method_of, narrow, size_of_u32, version_of};
 
 /// Addresses of the parts of a call into which a module writes its results.
 #[derive(Clone, Copy, Debug)]
@@ -52,8 +53,7 @@ fn head_bytes(fields: Fields<'_>) -> usize {
 /// Returns the texts of a call, in member order.
 fn texts_of<'v>(view: &ExchangeView<'v>) -> [&'v [u8]; 5] {
     let request = &view.request;
-    let scheme: &[u8] = if request.is_tls { b"https" } else { b"http" };
-    [request.method_name, request.target, request.authority, scheme, view.body]
+    [request.method_name, request.target, request.authority, scheme(view), view.body]
 }
 
 /// Writes a call with the first `count` steps; the numbers of filters, configurations and states are those of the
@@ -83,7 +83,8 @@ pub(super) fn write_call(
     let mut phase = CALL_WITHOUT_PHASE;
     if let Some(view) = call.view {
         phase = view.phase as u8;
-        flags |= write_view(to, place, view);
+        flags |= flags_of(view);
+        write_view(to, place, view);
     }
     to.set(place, offset_of!(abi::NativeCall, abi), &abi::ABI.to_le_bytes());
     to.set(place, offset_of!(abi::NativeCall, size), &size_of_u32::<abi::NativeCall>().to_le_bytes());
@@ -102,8 +103,7 @@ pub(super) fn write_call(
     Laid { call: place.address, steps: steps.address, current: current.address }
 }
 
-/// Writes the view; returns the call flags that result from it.
-fn write_view(to: &mut GuestMemoryWriter<'_>, place: WrittenOffset, view: &ExchangeView<'_>) -> u8 {
+fn write_view(to: &mut GuestMemoryWriter<'_>, place: WrittenOffset, view: &ExchangeView<'_>) {
     let (request, response) = (&view.request, view.response.unwrap_or_default());
     to.set(place, offset_of!(abi::NativeCall, status), &response.status.to_le_bytes());
     to.set(
@@ -119,11 +119,6 @@ fn write_view(to: &mut GuestMemoryWriter<'_>, place: WrittenOffset, view: &Excha
     }
     let about = write_about(to, view);
     to.set(place, offset_of!(abi::NativeCall, about), &about.to_le_bytes());
-    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
-    flag(view.is_end, abi::CALL_END)
-        | flag(response.is_local, abi::CALL_LOCAL)
-        | flag(view.is_buffered, abi::CALL_BUFFERED)
-        | flag(request.is_tls, abi::CALL_TLS)
 }
 
 fn write_head(to: &mut GuestMemoryWriter<'_>, place: WrittenOffset, fields: Fields<'_>) {

@@ -1,7 +1,7 @@
 //! Library of a module with one instance per worker.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use eddy_filter::{
     FilterEvent, FilterLibrary, FilterLogLevel, HostApi, LibraryCall, LibraryKeepAlive, LoadError, LoadResult,
@@ -9,10 +9,11 @@ use eddy_filter::{
 
 use super::crossing;
 use super::instance::{LinearCallFailure, LinearInstance};
-use super::lane::{States, index_of, own_number};
+use super::lane::{States, own_number};
 use super::module::LinearModule;
 use crate::failure::GuestFailure;
-use crate::guest::{Guest, MadeFilter, find, plain_names};
+use crate::guest::{Guest, MadeFilter, find, index_of, plain_names};
+use crate::lock::lock;
 use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;
 
@@ -75,11 +76,11 @@ impl LinearLibrary {
         let lanes = (0..workers)
             .map(|worker| LinearWorkerSlot::start(module, host, worker).map(Mutex::new))
             .collect::<Result<Box<[_]>, _>>()?;
-        let filters = lanes.first().map(|lane| lock(lane).filters_known()).unwrap_or_default();
+        let known = lanes.first().and_then(|lane| Some(lock(lane).instance.as_ref()?.filters.clone()));
         let shared = LinearShared {
             module: module.clone(),
             host: Arc::clone(host),
-            filters,
+            filters: known.unwrap_or_default(),
             made: Mutex::default(),
             lanes,
         };
@@ -105,13 +106,13 @@ impl FilterLibrary for LinearLibrary {
     fn run(&self, call: &mut LibraryCall<'_>) {
         prepare_thread();
         let Some(lane) = self.shared.lanes.get(usize::from(call.worker)) else {
-            crossing::refuse(call, &"the module has no instance for this worker".into());
+            GuestFailure::from("the module has no instance for this worker").refuse(call);
             return;
         };
         let mut lane = match self.shared.ready(lane) {
             Ok(lane) => lane,
             Err(why) => {
-                crossing::refuse(call, &why);
+                why.refuse(call);
                 return;
             }
         };
@@ -217,10 +218,6 @@ impl LinearWorkerSlot {
         Ok(Self { worker, instance, filters: Vec::new(), configs: Vec::new(), states: States::default() })
     }
 
-    fn filters_known(&self) -> Vec<String> {
-        self.instance.as_ref().map(|instance| instance.filters.clone()).unwrap_or_default()
-    }
-
     fn make_filter(&mut self, recipe: Option<&FilterRecipe>) -> LoadResult<u64> {
         let (Some(recipe), Some(instance)) = (recipe, &mut self.instance) else { return Ok(0) };
         instance.new_filter(&recipe.name, &recipe.config, recipe.id).map(|(number, _)| number)
@@ -297,10 +294,6 @@ impl fmt::Debug for LinearLibrary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "LinearLibrary({})", self.shared.module.name)
     }
-}
-
-fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
-    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Removes the instance's number for the library's `number`; 0 if there is none.

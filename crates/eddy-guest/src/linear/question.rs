@@ -14,7 +14,11 @@ use wasmtime::{Caller, Linker};
 
 use super::image::GuestMemoryReader;
 use super::inside::{GuestMetric, Inside};
+use crate::guest::index_of;
 use crate::native::abi;
+use crate::native::host::{
+    BOUNDS_MAX, HEAD_BYTES_MAX, NAME_BYTES_MAX, OUTBOUND_FIELDS_MAX, RECORD_BYTES_MAX,
+};
 
 /// Defines the function.
 ///
@@ -65,7 +69,7 @@ impl Inside {
             }
             LOG => {
                 let level = FilterLogLevel::from_number(number).ok_or(HostError::Invalid)?;
-                let len = memory.u64(text + 8).min(RECORD_BYTES_MAX);
+                let len = memory.u64(text + 8).min(RECORD_BYTES_MAX as u64);
                 let record = memory.bytes(memory.u64(text), len).ok_or(HostError::Invalid)?;
                 self.host.log(filter, level, record)?;
             }
@@ -106,8 +110,7 @@ impl Inside {
     }
 
     fn counted(&self, number: u64) -> Result<&GuestMetric, HostError> {
-        let index = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
-        index.and_then(|index| self.metrics.get(index)).ok_or(HostError::Unknown)
+        index_of(number).and_then(|index| self.metrics.get(index)).ok_or(HostError::Unknown)
     }
 }
 
@@ -176,12 +179,5 @@ const METRIC_OBSERVE: u32 = 5;
 const SEND: u32 = 6;
 const CANCEL: u32 = 7;
 
-/// Maximum length of a module's log message in bytes; the rest is cut.
-const RECORD_BYTES_MAX: u64 = 16 * 1024;
-/// Maximum length of the name of a metric or cluster; their definitions are stricter.
-const NAME_BYTES_MAX: usize = 256;
-const BOUNDS_MAX: usize = 32;
 /// Maximum number of metrics of all filters of a module.
 const METRICS_MAX: usize = 4096;
-const OUTBOUND_FIELDS_MAX: usize = 256;
-const HEAD_BYTES_MAX: usize = 64 * 1024;

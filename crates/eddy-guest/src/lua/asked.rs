@@ -9,9 +9,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use eddy_filter::{FilterEdit, FilterLogLevel};
 use eddy_http::Field;
 
-use super::host_call::HostCall;
 use super::numbers::{AnswerKind, EditKind, HostCallKind, LuaConstants, MORE_FLAG, TRAILERS_FLAG};
-use super::question::dispatch;
+use super::question::{HostCall, dispatch};
 use super::shown::{LuaMessageLayout, LuaTextRef, ShownFields};
 use super::stage::{EditedSection, LuaHookContext};
 

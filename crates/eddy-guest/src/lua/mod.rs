@@ -2,13 +2,11 @@
 
 mod asked;
 mod context;
-mod host_call;
 mod mentions;
 mod numbers;
 mod order;
 mod outbound;
 mod question;
-mod recipe;
 mod running;
 mod script;
 mod shared;

@@ -46,11 +46,9 @@ macro_rules! lua_constants {
 lua_constants! {
     /// Host call of a script.
     HostCallKind as "CALL" {
-        /// Address of the peer.
         Peer as "PEER",
         /// Local address of the connection.
         Local as "LOCAL",
-        /// Name of the rule.
         Rule as "RULE",
         /// Version of HTTP.
         Protocol as "PROTOCOL",
@@ -60,7 +58,6 @@ lua_constants! {
         Spaces as "SPACES",
         /// Configuration of the filter for the rule, as JSON.
         Context as "CONTEXT",
-        /// Encodes a text as Base64.
         Base64 as "BASE64",
         /// Checks a public key.
         KeyCheck as "KEY_CHECK",
@@ -76,19 +73,13 @@ lua_constants! {
         RequestAwait as "REQUEST_AWAIT",
         /// Sends the outbound request without waiting for its response.
         RequestSend as "REQUEST_SEND",
-        /// Reads a shared value.
         StoreGet as "STORE_GET",
-        /// Stores a text.
         StoreText as "STORE_TEXT",
-        /// Stores a number.
         StoreNumber as "STORE_NUMBER",
-        /// Stores `true`.
         StoreTrue as "STORE_TRUE",
-        /// Stores `false`.
         StoreFalse as "STORE_FALSE",
         /// Adds to a shared number.
         StoreIncrement as "STORE_INCREMENT",
-        /// Removes a shared value.
         StoreDelete as "STORE_DELETE",
         /// Passes the error of a failed hook to `LuaInstance::read`.
         Failure as "FAILURE",
@@ -100,13 +91,9 @@ lua_constants! {
     AnswerKind as "ANSWER" {
         /// No answer, or the call is done.
         Nothing as "NOTHING",
-        /// Text.
         Text as "TEXT",
-        /// Number.
         Number as "NUMBER",
-        /// `true`.
         True as "TRUE",
-        /// `false`.
         False as "FALSE",
         /// The call failed; the text is an error message.
         Refused as "REFUSED",
@@ -116,27 +103,16 @@ lua_constants! {
 lua_constants! {
     /// Edit by a script.
     EditKind as "EDIT" {
-        /// Sets a header.
         Set as "SET",
-        /// Adds a header.
         Add as "ADD",
-        /// Removes a header.
         Remove as "REMOVE",
-        /// Sets the method.
         Method as "METHOD",
-        /// Sets the target.
         Target as "TARGET",
-        /// Sets the authority.
         Authority as "AUTHORITY",
-        /// Sets the status.
         Status as "STATUS",
-        /// Replaces the body.
         BodySet as "BODY_SET",
-        /// Replies.
         Reply as "REPLY",
-        /// Adds a header to the reply.
         ReplyField as "REPLY_FIELD",
-        /// Sets metadata.
         Metadata as "METADATA",
         /// Requests a new rule lookup.
         ClearRoute as "CLEAR_ROUTE",
@@ -150,7 +126,6 @@ lua_constants! {
 lua_constants! {
     /// Condition under which a value is stored.
     StoreCondition as "STORE" {
-        /// Always.
         Always as "ALWAYS",
         /// If there is no value yet.
         Absent as "ABSENT",
@@ -161,12 +136,9 @@ lua_constants! {
     /// Amount of a body that a hook has seen.
     #[derive(Default)]
     BodySeen as "SEEN" {
-        /// Nothing.
         #[default]
         Nothing as "NOTHING",
-        /// The whole body.
         Whole as "WHOLE",
-        /// Pieces.
         Pieces as "PIECES",
     }
 }
@@ -174,7 +146,6 @@ lua_constants! {
 lua_constants! {
     /// Result of entering a hook: finished, failed, or the event that it waits for.
     HookCode as "HOOK" {
-        /// The hook has finished.
         Done as "DONE",
         /// Waits for the whole body.
         Body as "BODY",
@@ -186,7 +157,6 @@ lua_constants! {
         Call as "CALL",
         /// The hook has sent a reply and will not continue.
         Responded as "RESPONDED",
-        /// The hook has failed.
         Failed as "FAILED",
     }
 }

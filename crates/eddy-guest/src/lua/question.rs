@@ -4,20 +4,28 @@ use base64ct::{Base64, Encoding};
 use eddy_filter::{CallBond, ExchangeView, field_json};
 use eddy_http::Version;
 
-use super::host_call::HostCall;
 use super::numbers::{AnswerKind, HostCallKind};
 use super::shared::LuaStoreValue;
 use super::stage::LuaHookContext;
 use super::{outbound, shared_call};
 use crate::signature::PublicKey;
 
+/// Host call from a VM.
+pub(super) struct HostCall<'a> {
+    pub(super) kind: HostCallKind,
+    pub(super) first: &'a [u8],
+    pub(super) second: &'a [u8],
+    pub(super) numbers: [f64; 3],
+}
+
 /// Performs a host call. The text of the answer is written to `stage.answer`; the result is its kind.
 ///
 /// # Errors
 /// An error message for the author of the script.
 pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> Result<AnswerKind, String> {
-    let [a, _, _] = question.numbers;
-    match question.kind {
+    let HostCall { kind, first, second, numbers } = *question;
+    let [a, _, _] = numbers;
+    match kind {
         HostCallKind::Peer => fact(stage, |view| view.about.peer),
         HostCallKind::Local => fact(stage, |view| view.about.local),
         HostCallKind::Rule => fact(stage, |view| view.about.rule),
@@ -26,7 +34,7 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
             Version::Http11 => b"HTTP/1.1",
             Version::Http2 => b"HTTP/2",
         }),
-        HostCallKind::Metadata => metadata(stage, question.first),
+        HostCallKind::Metadata => metadata(stage, first),
         HostCallKind::Spaces => spaces(stage),
         HostCallKind::Context => {
             let context = stage.contexts.get(stage.hook.context);
@@ -34,15 +42,15 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
             Ok(AnswerKind::Text)
         }
         HostCallKind::Base64 => {
-            stage.answer.extend_from_slice(Base64::encode_string(question.first).as_bytes());
+            stage.answer.extend_from_slice(Base64::encode_string(first).as_bytes());
             Ok(AnswerKind::Text)
         }
-        HostCallKind::KeyCheck => PublicKey::read(question.first).map(|_| AnswerKind::Nothing),
+        HostCallKind::KeyCheck => PublicKey::read(first).map(|_| AnswerKind::Nothing),
         HostCallKind::Verify => {
             // Hash function and key share one text, because a host call has only two texts.
-            let hash_len = question.first.iter().position(|&byte| byte == 0).unwrap_or(0);
-            let (hash, key) = question.first.split_at(hash_len);
-            let (signature, data) = question.second.split_at_checked(length(a)?).ok_or(OUTSIDE)?;
+            let hash_len = first.iter().position(|&byte| byte == 0).unwrap_or(0);
+            let (hash, key) = first.split_at(hash_len);
+            let (signature, data) = second.split_at_checked(length(a)?).ok_or(OUTSIDE)?;
             let key = PublicKey::read(key.get(1..).unwrap_or_default())?;
             match key.verify(hash, signature, data) {
                 Ok(()) => Ok(AnswerKind::Nothing),
@@ -54,35 +62,33 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
         }
         HostCallKind::Field => {
             let mut answer = std::mem::take(&mut stage.answer);
-            let noted = field_json(stage.metadata(), question.first);
+            let noted = field_json(stage.metadata(), first);
             answer.extend_from_slice(noted.unwrap_or_default());
             let is_noted = noted.is_some();
             stage.answer = answer;
             Ok(if is_noted { AnswerKind::Text } else { AnswerKind::Nothing })
         }
-        HostCallKind::RequestBegin => stage.order.begin(question.first).map(|()| AnswerKind::Nothing),
-        HostCallKind::RequestField => {
-            stage.order.add(question.first, question.second).map(|()| AnswerKind::Nothing)
-        }
+        HostCallKind::RequestBegin => stage.order.begin(first).map(|()| AnswerKind::Nothing),
+        HostCallKind::RequestField => stage.order.add(first, second).map(|()| AnswerKind::Nothing),
         HostCallKind::RequestAwait => {
-            outbound::send(stage, question.first, a, CallBond::Awaited).map(|()| AnswerKind::Nothing)
+            outbound::send(stage, first, a, CallBond::Awaited).map(|()| AnswerKind::Nothing)
         }
         HostCallKind::RequestSend => {
-            outbound::send(stage, question.first, a, CallBond::Background).map(|()| AnswerKind::Nothing)
+            outbound::send(stage, first, a, CallBond::Background).map(|()| AnswerKind::Nothing)
         }
         HostCallKind::Failure => {
-            stage.answer.extend_from_slice(question.first);
+            stage.answer.extend_from_slice(first);
             Ok(AnswerKind::Nothing)
         }
-        HostCallKind::StoreGet => shared_call::get(stage, question),
+        HostCallKind::StoreGet => shared_call::get(stage, first),
         HostCallKind::StoreText => {
-            shared_call::put(stage, question, LuaStoreValue::Text(question.second.into()))
+            shared_call::put(stage, first, numbers, LuaStoreValue::Text(second.into()))
         }
-        HostCallKind::StoreNumber => shared_call::put(stage, question, LuaStoreValue::Number(a)),
-        HostCallKind::StoreTrue => shared_call::put(stage, question, LuaStoreValue::Bool(true)),
-        HostCallKind::StoreFalse => shared_call::put(stage, question, LuaStoreValue::Bool(false)),
-        HostCallKind::StoreIncrement => shared_call::increment(stage, question),
-        HostCallKind::StoreDelete => shared_call::remove(stage, question),
+        HostCallKind::StoreNumber => shared_call::put(stage, first, numbers, LuaStoreValue::Number(a)),
+        HostCallKind::StoreTrue => shared_call::put(stage, first, numbers, LuaStoreValue::Bool(true)),
+        HostCallKind::StoreFalse => shared_call::put(stage, first, numbers, LuaStoreValue::Bool(false)),
+        HostCallKind::StoreIncrement => shared_call::increment(stage, first, numbers),
+        HostCallKind::StoreDelete => shared_call::remove(stage, first),
     }
 }
 

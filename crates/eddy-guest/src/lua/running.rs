@@ -1,13 +1,17 @@
 //! VM with a loaded script, and its three entry points.
 
-use std::ffi::{CStr, c_int, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::ptr::NonNull;
+use std::sync::Arc;
 
-use eddy_filter::{Direction, ExchangeView};
+use eddy_filter::{Direction, ExchangeView, HostApi};
 use mlua_sys::{self as ffi, lua_State};
 
 use super::asked::LuaHostFunctions;
+use super::context::Contexts;
+use super::mentions::Mentions;
 use super::numbers::{HOOK_FACTOR, HookCode, LuaConstants, constants};
+use super::shared::SharedStores;
 use super::stage::{LuaHook, LuaHookContext};
 use super::vm::{Vm, VmFault, VmLimits};
 
@@ -25,29 +29,39 @@ pub(super) struct LuaInstance {
 // SAFETY: VM and hook context belong only to each other, and neither is tied to a thread.
 unsafe impl Send for LuaInstance {}
 
-/// State of a hook after an entry: finished, or what it waits for.
+/// Event that a suspended hook waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HookWait {
-    /// The hook has finished.
-    Done,
-    /// Waits for the whole body.
+    /// The whole body.
     Body,
-    /// Waits for the next piece of the body.
+    /// The next piece of the body.
     Piece,
-    /// Waits for the trailers, or the end.
+    /// The trailers, or the end.
     Trailers,
-    /// Waits for the response to its own request.
+    /// The response to its own request.
     Call,
-    /// The hook has sent a reply and will not continue.
-    Responded,
 }
 
 /// Result of entering a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct HookYield {
-    pub(super) wait: HookWait,
-    /// Number of the hook, for resuming it.
-    pub(super) number: u32,
+pub(super) enum HookYield {
+    /// The hook has finished.
+    Done,
+    /// The hook has sent a reply and will not continue.
+    Responded,
+    /// The hook waits; it is resumed by this number.
+    Waits(HookWait, u32),
+}
+
+/// Everything needed to create a VM for the script.
+pub(super) struct Recipe {
+    pub(super) host: Arc<dyn HostApi>,
+    pub(super) stores: Arc<SharedStores>,
+    pub(super) contexts: Arc<Contexts>,
+    pub(super) limits: VmLimits,
+    pub(super) chunk: CString,
+    pub(super) text: Box<[u8]>,
+    pub(super) mentions: Mentions,
 }
 
 impl LuaInstance {
@@ -58,17 +72,13 @@ impl LuaInstance {
     ///
     /// # Cost
     /// About a millisecond.
-    pub(super) fn new(
-        limits: &VmLimits,
-        chunk: &CStr,
-        source: &[u8],
-        stage: LuaHookContext,
-        mentions_body: bool,
-    ) -> Result<Self, VmFault> {
-        let vm = Vm::new(limits)?;
+    pub(super) fn new(recipe: &Recipe) -> Result<Self, VmFault> {
+        let vm = Vm::new(&recipe.limits)?;
+        let (host, stores, contexts) = (&recipe.host, &recipe.stores, &recipe.contexts);
+        let stage = LuaHookContext::new(Arc::clone(host), Arc::clone(stores), Arc::clone(contexts));
         let stage = NonNull::from(Box::leak(Box::new(stage)));
         let mut new = Self { vm, stage, has_request: false, has_response: false, is_full: false };
-        let functions = LuaHostFunctions::of(stage.as_ptr(), mentions_body);
+        let functions = LuaHostFunctions::of(stage.as_ptr(), recipe.mentions.is_of_bodies());
         new.vm.load_host(c"=(eddy)", &constants())?;
         new.vm.call(0, 1)?;
         new.vm.load_host(c"=(eddy)", include_str!("api/layout.lua"))?;
@@ -88,7 +98,7 @@ impl LuaInstance {
         new.vm.push(ffi::LUA_GLOBALSINDEX);
         new.vm.call(2, 0)?;
         new.vm.load_host(c"=(eddy)", include_str!("api/start.lua"))?;
-        new.vm.load(chunk, source)?;
+        new.vm.load(&recipe.chunk, &recipe.text)?;
         let is_full = |fault: &VmFault| matches!(fault, VmFault::Script(why) if why == NO_MEMORY);
         let of_memory = new.vm.limits().memory_fault();
         new.vm.call(1, 0).map_err(|fault| if is_full(&fault) { of_memory } else { fault })?;
@@ -178,12 +188,12 @@ impl LuaInstance {
     fn read(&mut self, code: ffi::lua_Integer) -> Result<HookYield, VmFault> {
         let code = u32::try_from(code).unwrap_or(u32::MAX);
         let wait = match HookCode::from_number(code % HOOK_FACTOR) {
-            Some(HookCode::Done) => HookWait::Done,
+            Some(HookCode::Done) => return Ok(HookYield::Done),
+            Some(HookCode::Responded) => return Ok(HookYield::Responded),
             Some(HookCode::Body) => HookWait::Body,
             Some(HookCode::Piece) => HookWait::Piece,
             Some(HookCode::Trailers) => HookWait::Trailers,
             Some(HookCode::Call) => HookWait::Call,
-            Some(HookCode::Responded) => HookWait::Responded,
             Some(HookCode::Failed) | None => {
                 let why = String::from_utf8_lossy(&self.stage().answer).into_owned();
                 if why == NO_MEMORY {
@@ -193,7 +203,7 @@ impl LuaInstance {
                 return Err(VmFault::Script(why));
             }
         };
-        Ok(HookYield { wait, number: code / HOOK_FACTOR })
+        Ok(HookYield::Waits(wait, code / HOOK_FACTOR))
     }
 
     #[inline]

@@ -5,15 +5,16 @@ use std::fmt;
 use std::sync::{Arc, Mutex, TryLockError, Weak};
 
 use eddy_filter::{
-    FilterEdit, FilterEvent, FilterInfo, FilterLibrary, HostApi, Interest, LibraryCall, LibraryKeepAlive,
-    LoadError, LoadResult, Phase, Verdict,
+    FilterEvent, FilterInfo, FilterLibrary, HostApi, Interest, LibraryCall, LibraryKeepAlive, LoadError,
+    LoadResult, Phase,
 };
 
 use super::mentions::Mentions;
-use super::recipe::Recipe;
+use super::running::{LuaInstance, Recipe};
 use super::shared::{SharedLimits, SharedStores};
 use super::vm::VmLimits;
 use super::worker::Worker;
+use crate::failure::GuestFailure;
 use crate::guest::{Guest, MadeFilter};
 use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;
@@ -79,7 +80,7 @@ impl LuaScript {
             text: source.text.into(),
             mentions: Mentions::of(source.text),
         };
-        let hooks = recipe.make().map_err(|fault| refused(fault.to_string()))?.hooks();
+        let hooks = LuaInstance::new(&recipe).map_err(|fault| refused(fault.to_string()))?.hooks();
         if hooks == [false, false] {
             let message = format!(
                 "{}: the script defines neither `envoy_on_request` nor `envoy_on_response`",
@@ -158,7 +159,10 @@ impl FilterLibrary for LuaScript {
         match worker {
             Some(Ok(mut worker)) => worker.run(&self.recipe, call),
             Some(Err(TryLockError::Poisoned(worker))) => worker.into_inner().run(&self.recipe, call),
-            Some(Err(TryLockError::WouldBlock)) | None => refuse(call),
+            // The worker does not exist, or is already inside the script.
+            Some(Err(TryLockError::WouldBlock)) | None => {
+                GuestFailure::from("this worker cannot enter the script now").refuse(call);
+            }
         }
     }
 
@@ -169,18 +173,6 @@ impl FilterLibrary for LuaScript {
             Some(Err(poisoned)) => poisoned.into_inner().event(&self.recipe, event),
             None => {}
         }
-    }
-}
-
-/// Fails a call for a worker that does not exist, or that is already inside the script.
-#[cold]
-fn refuse(call: &mut LibraryCall<'_>) {
-    call.stopped = call.steps.len();
-    if let (Some(_), Some(step)) = (call.view, call.steps.first_mut()) {
-        step.verdict = Verdict::Fault;
-        call.stopped = 0;
-        // If there is no room for the reason, the verdict still counts.
-        let _ = call.edits.push(0, &FilterEdit::Fault(b"this worker cannot enter the script now"));
     }
 }
 

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
-use std::fmt;
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::{Duration, Instant};
 
 use super::numbers::StoreCondition;
+use crate::lock::lock;
 
 /// Shared stores of one filter; they survive a configuration reload.
 pub(super) struct SharedStores {
@@ -63,7 +63,7 @@ static STORES: Mutex<Vec<(String, Weak<SharedStores>)>> = Mutex::new(Vec::new())
 impl SharedStores {
     /// Returns the stores of the filter with this name; with changed limits, new empty ones.
     pub(super) fn of(filter: &str, limits: SharedLimits) -> Arc<Self> {
-        let mut known = STORES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&STORES);
         known.retain(|(_, stores)| stores.strong_count() > 0);
         let same = known.iter().filter(|(name, _)| name == filter).filter_map(|(_, stores)| stores.upgrade());
         if let Some(stores) = same.into_iter().find(|stores| stores.limits == limits) {
@@ -82,9 +82,7 @@ impl SharedStores {
 
     fn shard(&self, key: &[u8]) -> MutexGuard<'_, Shard> {
         let index = self.hasher.hash_one(key) % SHARDS as u64;
-        self.shards[usize::try_from(index).expect("below the number of shards")]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.shards[usize::try_from(index).expect("below the number of shards")])
     }
 
     pub(super) fn get(&self, key: &[u8], now: Instant) -> Option<LuaStoreValue> {
@@ -227,12 +225,6 @@ impl LuaStoreValue {
     }
 }
 
-impl fmt::Debug for SharedStores {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedStores").field("limits", &self.limits).finish_non_exhaustive()
-    }
-}
-
 /// Number of shards: threads that use different keys rarely contend.
 const SHARDS: usize = 16;
 pub(super) const KEY_BYTES_MAX: usize = 1024;
@@ -296,22 +288,13 @@ mod tests {
             let other = keys[1..].iter().find(|key| shard(&key[..]) == shard(&keys[0])).unwrap();
             (keys[0], *other)
         };
-        assert_eq!(
-            stores.set(&first, LuaStoreValue::Bool(true), Some(at(50)), StoreCondition::Always, now),
-            Put::Done
-        );
-        assert_eq!(
-            stores.set(&second, LuaStoreValue::Bool(true), None, StoreCondition::Always, now),
-            Put::Full
-        );
-        assert_eq!(
-            stores.set(&second, LuaStoreValue::Bool(true), None, StoreCondition::Always, at(60)),
-            Put::Full
-        );
-        assert_eq!(
-            stores.set(&second, LuaStoreValue::Bool(true), None, StoreCondition::Always, at(100)),
-            Put::Done
-        );
+        let set = |key: &[u8], ends, now| {
+            stores.set(key, LuaStoreValue::Bool(true), ends, StoreCondition::Always, now)
+        };
+        assert_eq!(set(&first, Some(at(50)), now), Put::Done);
+        assert_eq!(set(&second, None, now), Put::Full);
+        assert_eq!(set(&second, None, at(60)), Put::Full);
+        assert_eq!(set(&second, None, at(100)), Put::Done);
     }
 
     #[test]

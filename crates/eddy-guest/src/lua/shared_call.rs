@@ -3,14 +3,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::host_call::HostCall;
 use super::numbers::{AnswerKind, LuaConstants, StoreCondition};
 use super::shared::{KEY_BYTES_MAX, LuaStoreValue, Put};
 use super::stage::LuaHookContext;
 
 /// Reads a value.
-pub(super) fn get(stage: &mut LuaHookContext, question: &HostCall<'_>) -> Result<AnswerKind, String> {
-    let found = stage.stores.get(key_of(question)?, Instant::now());
+pub(super) fn get(stage: &mut LuaHookContext, key: &[u8]) -> Result<AnswerKind, String> {
+    let found = stage.stores.get(check_key(key)?, Instant::now());
     Ok(match found {
         None => AnswerKind::Nothing,
         Some(LuaStoreValue::Text(text)) => {
@@ -29,23 +28,26 @@ pub(super) fn get(stage: &mut LuaHookContext, question: &HostCall<'_>) -> Result
 /// Stores a value; the numbers are the value, if it is one, its lifetime and the [`StoreCondition`].
 pub(super) fn put(
     stage: &mut LuaHookContext,
-    question: &HostCall<'_>,
+    key: &[u8],
+    [_, lifetime, condition]: [f64; 3],
     value: LuaStoreValue,
 ) -> Result<AnswerKind, String> {
     let (stores, now) = (Arc::clone(&stage.stores), Instant::now());
-    let [_, lifetime, condition] = question.numbers;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "one of the constants")]
     let condition = StoreCondition::from_number(condition as u32).unwrap_or(StoreCondition::Always);
-    let put = stores.set(key_of(question)?, value, end_of(lifetime, now), condition, now);
+    let put = stores.set(check_key(key)?, value, end_of(lifetime, now), condition, now);
     Ok(tell(stage, put))
 }
 
 /// Adds to a number; the numbers are the increment, the initial value, or NaN for none, and the lifetime.
-pub(super) fn increment(stage: &mut LuaHookContext, question: &HostCall<'_>) -> Result<AnswerKind, String> {
+pub(super) fn increment(
+    stage: &mut LuaHookContext,
+    key: &[u8],
+    [by, initial, lifetime]: [f64; 3],
+) -> Result<AnswerKind, String> {
     let (stores, now) = (Arc::clone(&stage.stores), Instant::now());
-    let [by, initial, lifetime] = question.numbers;
     let initial = (!initial.is_nan()).then_some(initial);
-    match stores.add(key_of(question)?, by, initial, end_of(lifetime, now), now) {
+    match stores.add(check_key(key)?, by, initial, end_of(lifetime, now), now) {
         Ok(number) => {
             stage.shown.number = number;
             Ok(AnswerKind::Nothing)
@@ -55,18 +57,18 @@ pub(super) fn increment(stage: &mut LuaHookContext, question: &HostCall<'_>) -> 
 }
 
 /// Removes a value; the answer is whether there was one.
-pub(super) fn remove(stage: &LuaHookContext, question: &HostCall<'_>) -> Result<AnswerKind, String> {
-    let was_there = stage.stores.remove(key_of(question)?);
+pub(super) fn remove(stage: &LuaHookContext, key: &[u8]) -> Result<AnswerKind, String> {
+    let was_there = stage.stores.remove(check_key(key)?);
     Ok(if was_there { AnswerKind::True } else { AnswerKind::False })
 }
 
-fn key_of<'q>(question: &HostCall<'q>) -> Result<&'q [u8], String> {
-    if question.first.len() > KEY_BYTES_MAX {
+fn check_key(key: &[u8]) -> Result<&[u8], String> {
+    if key.len() > KEY_BYTES_MAX {
         return Err(format!(
             "store name and key of a shared value have at most {KEY_BYTES_MAX} bytes together"
         ));
     }
-    Ok(question.first)
+    Ok(key)
 }
 
 /// Returns the expiry of a value that lives for so many seconds; `None` for 0.

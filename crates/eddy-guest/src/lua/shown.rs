@@ -1,13 +1,11 @@
 //! Message data laid out so that compiled Lua code reads it in place; `api/layout.lua` declares the same layout in C.
 
-use std::ptr;
-
 use eddy_http::{Field, Fields};
 
 use super::numbers::BodySeen;
 
 /// Message data of a VM, read by its code; it never moves.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[repr(C)]
 pub(super) struct LuaMessageLayout {
     /// Number of the running hook; 0 if none runs.
@@ -48,7 +46,7 @@ pub(super) struct LuaMessageLayout {
 }
 
 /// Fields of a section.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct ShownFields {
     pub(super) bytes: *const u8,
@@ -58,7 +56,7 @@ pub(super) struct ShownFields {
 }
 
 /// Text.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(super) struct LuaTextRef {
     pub(super) data: *const u8,
@@ -66,37 +64,7 @@ pub(super) struct LuaTextRef {
     pub(super) reserved: u32,
 }
 
-impl LuaMessageLayout {
-    pub(super) const EMPTY: Self = Self {
-        scope: 0,
-        piece: 0,
-        changes: 0,
-        status: 0,
-        way: 0,
-        is_end: false,
-        is_open: false,
-        body_seen: BodySeen::Nothing,
-        has_piece: false,
-        reserved: [0; 3],
-        head: ShownFields::EMPTY,
-        trailers: ShownFields::EMPTY,
-        method: LuaTextRef::EMPTY,
-        target: LuaTextRef::EMPTY,
-        authority: LuaTextRef::EMPTY,
-        scheme: LuaTextRef::EMPTY,
-        body: LuaTextRef::EMPTY,
-        answer: LuaTextRef::EMPTY,
-        number: 0.0,
-        reply: ShownFields::EMPTY,
-        reply_body: LuaTextRef::EMPTY,
-        reply_status: 0,
-        reserved2: 0,
-    };
-}
-
 impl ShownFields {
-    pub(super) const EMPTY: Self = Self { bytes: ptr::null(), fields: ptr::null(), len: 0, bytes_len: 0 };
-
     #[inline]
     pub(super) fn of(fields: Fields<'_>) -> Self {
         let (bytes, places) = (fields.bytes(), fields.places());
@@ -116,8 +84,6 @@ impl ShownFields {
 }
 
 impl LuaTextRef {
-    pub(super) const EMPTY: Self = Self { data: ptr::null(), len: 0, reserved: 0 };
-
     #[inline]
     pub(super) fn of(text: &[u8]) -> Self {
         Self { data: text.as_ptr(), len: narrow(text.len()), reserved: 0 }

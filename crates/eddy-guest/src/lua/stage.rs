@@ -15,6 +15,7 @@ use super::order::LuaOutboundRequest;
 use super::shared::SharedStores;
 use super::shown::{LuaMessageLayout, LuaTextRef, ShownFields};
 use crate::failure::GuestFailure;
+use crate::guest::scheme;
 
 /// Hook context, one per VM; it never moves, because the VM's code has its address.
 pub(super) struct LuaHookContext {
@@ -96,7 +97,7 @@ impl LuaHook {
 impl LuaHookContext {
     pub(super) fn new(host: Arc<dyn HostApi>, stores: Arc<SharedStores>, contexts: Arc<Contexts>) -> Self {
         Self {
-            shown: LuaMessageLayout::EMPTY,
+            shown: LuaMessageLayout::default(),
             view: None,
             hook: LuaHook::none(),
             host,
@@ -150,7 +151,7 @@ impl LuaHookContext {
         shown.method = LuaTextRef::of(view.request.method_name);
         shown.target = LuaTextRef::of(view.request.target);
         shown.authority = LuaTextRef::of(view.request.authority);
-        shown.scheme = LuaTextRef::of(if view.request.is_tls { b"https" } else { b"http" });
+        shown.scheme = LuaTextRef::of(scheme(view));
         shown.body = LuaTextRef::of(view.body);
     }
 
@@ -160,7 +161,7 @@ impl LuaHookContext {
         self.view = None;
         let (answer, number) = (self.shown.answer, self.shown.number);
         let changes = self.shown.changes;
-        self.shown = LuaMessageLayout { answer, number, changes, ..LuaMessageLayout::EMPTY };
+        self.shown = LuaMessageLayout { answer, number, changes, ..LuaMessageLayout::default() };
         if changes != 0 {
             self.shown.changes = 0;
             self.forget_changes();

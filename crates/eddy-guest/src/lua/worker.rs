@@ -11,12 +11,12 @@ use eddy_filter::{
 use slab::Slab;
 
 use super::numbers::BodySeen;
-use super::recipe::Recipe;
-use super::running::{HookWait, HookYield, LuaInstance};
+use super::running::{HookWait, HookYield, LuaInstance, Recipe};
 use super::shown::{LuaTextRef, ShownFields};
 use super::stage::LuaHook;
 use super::vm::VmFault;
 use crate::failure::GuestFailure;
+use crate::guest::index_of;
 
 /// State of a script on one worker.
 #[derive(Default)]
@@ -61,10 +61,9 @@ struct HookKey {
 
 /// Outcome of entering a hook.
 enum HookOutcome {
-    Done,
+    /// The hook has ended with this verdict.
+    Ended(Verdict),
     Waits(SuspendedHook),
-    Responded,
-    Failed,
 }
 
 impl Worker {
@@ -109,8 +108,7 @@ impl Worker {
     ) -> Verdict {
         let direction = view.phase.direction();
         let is_head = matches!(view.phase, Phase::RequestHead | Phase::ResponseHead);
-        let place = usize::try_from(step.state).ok().and_then(|state| state.checked_sub(1));
-        let flight = place
+        let flight = index_of(step.state)
             .and_then(|place| self.exchanges.get_mut(place))
             .and_then(|exchange| exchange.flights.get_mut(direction as usize)?.take());
         let outcome = match flight {
@@ -121,25 +119,15 @@ impl Worker {
             Some(flight) => self.go_on(view, flight, hook, edits),
         };
         match outcome {
-            HookOutcome::Done => {
+            HookOutcome::Ended(verdict) => {
                 self.tidy(step);
-                Verdict::Continue
-            }
-            HookOutcome::Failed => {
-                self.tidy(step);
-                Verdict::Fault
-            }
-            HookOutcome::Responded => {
-                self.tidy(step);
-                Verdict::Reply
+                verdict
             }
             HookOutcome::Waits(flight) => {
                 let verdict = match flight.wait {
                     HookWait::Body => Verdict::Buffer,
                     HookWait::Call => Verdict::Pause,
-                    HookWait::Piece | HookWait::Trailers | HookWait::Done | HookWait::Responded => {
-                        Verdict::Continue
-                    }
+                    HookWait::Piece | HookWait::Trailers => Verdict::Continue,
                 };
                 self.keep(step, direction, flight);
                 verdict
@@ -157,7 +145,7 @@ impl Worker {
         edits: &mut EditLog,
     ) -> HookOutcome {
         if self.running.is_none() {
-            match recipe.make() {
+            match LuaInstance::new(recipe) {
                 Ok(mut running) => {
                     self.last_token = self.last_token.max(u64::from(worker) << 48);
                     running.stage().order.last_token = self.last_token;
@@ -166,12 +154,12 @@ impl Worker {
                 Err(fault) => {
                     let why = format!("its Lua VM cannot be created: {fault}");
                     // If there is no room for the reason, the verdict still counts.
-                    let _ = edits.push(hook.step, &GuestFailure::from(fault).told_as(why).edit());
-                    return HookOutcome::Failed;
+                    let _ = edits.push(hook.step, &GuestFailure::from(fault).with_message(why).edit());
+                    return HookOutcome::Ended(Verdict::Fault);
                 }
             }
         }
-        let Some(running) = &mut self.running else { return HookOutcome::Failed };
+        let Some(running) = &mut self.running else { return HookOutcome::Ended(Verdict::Fault) };
         hook.scope = running.stage().next_scope();
         // SAFETY: the view is borrowed until this function returns, and `close` leaves.
         unsafe { running.show(view, hook) };
@@ -187,7 +175,7 @@ impl Worker {
         now: LuaHook,
         edits: &mut EditLog,
     ) -> HookOutcome {
-        let Some(running) = &mut self.running else { return HookOutcome::Failed };
+        let Some(running) = &mut self.running else { return HookOutcome::Ended(Verdict::Fault) };
         let stage = running.stage();
         let mut hook = LuaHook { step: now.step, turn: now.turn, ..flight.hook };
         if matches!(view.phase, Phase::RequestBody | Phase::ResponseBody) {
@@ -202,7 +190,7 @@ impl Worker {
 
     /// Collects the result of a hook after each entry.
     fn close(&mut self, stopped: Result<HookYield, VmFault>, edits: &mut Vec<u8>) -> HookOutcome {
-        let Some(running) = &mut self.running else { return HookOutcome::Failed };
+        let Some(running) = &mut self.running else { return HookOutcome::Ended(Verdict::Fault) };
         let is_spent = running.is_spent();
         let stage = running.stage();
         let stop = match stopped {
@@ -216,7 +204,7 @@ impl Worker {
         if stage.shown.changes != 0 {
             edits.extend_from_slice(stage.edits());
         }
-        if let Some(HookYield { wait: HookWait::Call, .. }) = stop {
+        if let Some(HookYield::Waits(HookWait::Call, _)) = stop {
             let token = stage.order.awaited;
             paused = stage.kept().map(|view| Box::new(PausedExchange { view, edits: Vec::new(), token }));
         }
@@ -226,10 +214,13 @@ impl Worker {
             self.running = None;
             self.epoch = self.epoch.wrapping_add(1);
         }
-        let Some(HookYield { wait, number }) = stop else { return HookOutcome::Failed };
+        let (wait, number) = match stop {
+            None => return HookOutcome::Ended(Verdict::Fault),
+            Some(HookYield::Done) => return HookOutcome::Ended(Verdict::Continue),
+            Some(HookYield::Responded) => return HookOutcome::Ended(Verdict::Reply),
+            Some(HookYield::Waits(wait, number)) => (wait, number),
+        };
         match wait {
-            HookWait::Done => return HookOutcome::Done,
-            HookWait::Responded => return HookOutcome::Responded,
             HookWait::Piece | HookWait::Trailers => hook.is_open = false,
             HookWait::Body | HookWait::Call => {}
         }
@@ -242,12 +233,12 @@ impl Worker {
         // If there is no room for the reason, the verdict still counts.
         let _ =
             edits.push(step, &FilterEdit::LimitFault { limit: FilterLimit::Memory, why: LOST.as_bytes() });
-        HookOutcome::Failed
+        HookOutcome::Ended(Verdict::Fault)
     }
 
     /// Stores a suspended hook with its exchange.
     fn keep(&mut self, step: &mut FilterInvocation, direction: Direction, flight: SuspendedHook) {
-        let place = match usize::try_from(step.state).ok().and_then(|state| state.checked_sub(1)) {
+        let place = match index_of(step.state) {
             Some(place) if self.exchanges.contains(place) => place,
             _ => self.exchanges.insert(LuaExchange::default()),
         };
@@ -267,9 +258,7 @@ impl Worker {
 
     /// Removes an exchange without suspended hooks.
     fn tidy(&mut self, step: &mut FilterInvocation) {
-        let Some(place) = usize::try_from(step.state).ok().and_then(|state| state.checked_sub(1)) else {
-            return;
-        };
+        let Some(place) = index_of(step.state) else { return };
         if self.exchanges.get(place).is_some_and(|exchange| exchange.flights.iter().all(Option::is_none)) {
             self.exchanges.remove(place);
             step.state = 0;
@@ -278,7 +267,7 @@ impl Worker {
 
     /// Frees the suspended hooks of an ended exchange.
     fn end(&mut self, ended: &EndedExchange) {
-        let place = usize::try_from(ended.state).ok().and_then(|state| state.checked_sub(1));
+        let place = index_of(ended.state);
         let Some(exchange) = place.and_then(|place| self.exchanges.try_remove(place)) else { return };
         for flight in exchange.flights.into_iter().flatten() {
             if let Some(paused) = &flight.paused {
@@ -323,9 +312,7 @@ impl Worker {
                 self.put(place.exchange, place.direction, flight);
                 verdict
             }
-            HookOutcome::Done => Verdict::Continue,
-            HookOutcome::Responded => Verdict::Reply,
-            HookOutcome::Failed => Verdict::Fault,
+            HookOutcome::Ended(verdict) => verdict,
         };
         // If the exchange can no longer be resumed, it has been answered meanwhile and its end is reported.
         let _ = recipe.host.resume(hook.exchange, hook.turn, verdict, edits.bytes_mut());
@@ -339,7 +326,7 @@ impl Worker {
         number: u32,
         edits: &mut EditLog,
     ) -> HookOutcome {
-        let Some(running) = &mut self.running else { return HookOutcome::Failed };
+        let Some(running) = &mut self.running else { return HookOutcome::Ended(Verdict::Fault) };
         let view = kept.view();
         // SAFETY: the copy is borrowed until this function returns, and `close` leaves.
         unsafe { running.show(&view, hook) };
@@ -372,7 +359,7 @@ impl SuspendedHook {
             HookWait::Body => is_trailers || (is_body && view.is_buffered),
             HookWait::Piece => is_body || is_trailers,
             HookWait::Trailers => is_trailers || view.is_end,
-            HookWait::Call | HookWait::Done | HookWait::Responded => false,
+            HookWait::Call => false,
         }
     }
 }

@@ -14,6 +14,7 @@ use eddy_filter::{
 use eddy_http::{Fields, Method, Version};
 
 use super::{abi, answer};
+use crate::guest::scheme;
 use crate::thread::prepare_thread;
 
 /// Call in progress on this thread, for requests of the guest for more room.
@@ -62,8 +63,7 @@ pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::NativeCall), call: &mut 
     let steps = space.as_mut_ptr().cast::<abi::NativeStep>();
     match call.view {
         None => {
-            let mut nothing = abi::NativeCall::NOTHING_BUT_ENDS;
-            enter_with(enter, call, steps, count, &mut nothing);
+            enter_with(enter, call, steps, count, &mut call_without_view());
         }
         Some(view) => {
             let mut about = about_of(view);
@@ -189,62 +189,40 @@ pub(crate) fn tell(told: unsafe extern "C" fn(*const abi::NativeEvent), event: &
     unsafe { told(&raw const raw) }
 }
 
-impl abi::NativeCall {
-    const NOTHING_BUT_ENDS: Self = Self {
+/// Returns a call without a view, which only reports ended exchanges.
+#[inline]
+fn call_without_view() -> abi::NativeCall {
+    abi::NativeCall {
         abi: abi::ABI,
-        size: size_of_u32::<Self>(),
-        worker: 0,
-        status: 0,
+        size: size_of_u32::<abi::NativeCall>(),
         phase: CALL_WITHOUT_PHASE,
-        flags: 0,
-        version: 0,
-        method: 0,
-        exchange: 0,
-        turn: 0,
-        steps_len: 0,
-        steps: ptr::null_mut(),
-        request: abi::NativeHead::EMPTY,
-        response: abi::NativeHead::EMPTY,
-        trailers: abi::NativeHead::EMPTY,
-        method_name: abi::NativeText::EMPTY,
-        target: abi::NativeText::EMPTY,
-        authority: abi::NativeText::EMPTY,
-        scheme: abi::NativeText::EMPTY,
-        body: abi::NativeText::EMPTY,
-        about: ptr::null(),
-        edits: ptr::null_mut(),
-        edits_cap: 0,
-        edits_len: 0,
-        ended: ptr::null(),
-        ended_len: 0,
-        stopped: 0,
-        current: ptr::null_mut(),
-    };
+        ..abi::NativeCall::default()
+    }
 }
 
 #[inline]
 fn call_of(view: &ExchangeView<'_>, about: *const abi::NativeAbout) -> abi::NativeCall {
     let response = view.response.unwrap_or_default();
-    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     abi::NativeCall {
         status: response.status,
         phase: view.phase as u8,
-        flags: flag(view.is_end, abi::CALL_END)
-            | flag(response.is_local, abi::CALL_LOCAL)
-            | flag(view.is_buffered, abi::CALL_BUFFERED)
-            | flag(view.request.is_tls, abi::CALL_TLS),
+        flags: flags_of(view),
         version: version_of(view.request.version),
         method: method_of(view.request.method),
         request: head_of(view.request.fields),
         response: head_of(response.fields),
-        trailers: if view.phase.is_of_trailers() { head_of(view.trailers) } else { abi::NativeHead::EMPTY },
+        trailers: if view.phase.is_of_trailers() {
+            head_of(view.trailers)
+        } else {
+            abi::NativeHead::default()
+        },
         method_name: abi::NativeText::of(view.request.method_name),
         target: abi::NativeText::of(view.request.target),
         authority: abi::NativeText::of(view.request.authority),
-        scheme: abi::NativeText::of(if view.request.is_tls { b"https" } else { b"http" }),
+        scheme: abi::NativeText::of(scheme(view)),
         body: abi::NativeText::of(view.body),
         about,
-        ..abi::NativeCall::NOTHING_BUT_ENDS
+        ..call_without_view()
     }
 }
 
@@ -260,15 +238,13 @@ fn about_of(view: &ExchangeView<'_>) -> abi::NativeAbout {
         endpoint: abi::NativeText::of(about.endpoint),
         request_id: abi::NativeText::of(about.request_id),
         details: abi::NativeText::of(about.details),
-        metadata: ptr::null(),
-        metadata_len: 0,
         started_unix_us: about.started_unix_us,
         duration_us: about.duration_us,
         connection: about.connection,
         request_bytes: about.request_bytes,
         response_bytes: about.response_bytes,
         attempts: about.attempts,
-        reserved: 0,
+        ..abi::NativeAbout::default()
     }
 }
 
@@ -296,6 +272,16 @@ fn lay_out(metadata: &DynamicMetadata, pairs: &mut Vec<abi::NativePair>) {
         key: abi::NativeText::of(key),
         value: abi::NativeText::of(value),
     }));
+}
+
+/// Returns the call flags that result from a view.
+#[inline]
+pub(crate) fn flags_of(view: &ExchangeView<'_>) -> u8 {
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    flag(view.is_end, abi::CALL_END)
+        | flag(view.response.is_some_and(|response| response.is_local), abi::CALL_LOCAL)
+        | flag(view.is_buffered, abi::CALL_BUFFERED)
+        | flag(view.request.is_tls, abi::CALL_TLS)
 }
 
 #[inline]

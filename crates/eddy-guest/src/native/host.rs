@@ -54,11 +54,8 @@ fn table_of(host: &dyn HostApi) -> abi::HostTable {
     }
 }
 
-pub(crate) fn forget_last_words() {
-    LAST_WORDS.take();
-}
-
-pub(crate) fn last_words() -> Option<String> {
+/// Takes the last message that a library logged while it was being opened.
+pub(crate) fn take_last_words() -> Option<String> {
     LAST_WORDS.take()
 }
 
@@ -216,9 +213,12 @@ unsafe extern "C" fn cancel(filter: u32, token: u64) -> i32 {
 }
 
 /// Maximum length of a guest's log message in bytes; the rest is cut.
-const RECORD_BYTES_MAX: usize = 16 * 1024;
+pub(crate) const RECORD_BYTES_MAX: usize = 16 * 1024;
 /// Maximum length of the name of a metric or cluster; their definitions are stricter.
-const NAME_BYTES_MAX: usize = 256;
-const BOUNDS_MAX: usize = 32;
-const OUTBOUND_FIELDS_MAX: usize = 256;
-const HEAD_BYTES_MAX: usize = 64 * 1024;
+pub(crate) const NAME_BYTES_MAX: usize = 256;
+/// Maximum number of bounds of a histogram.
+pub(crate) const BOUNDS_MAX: usize = 32;
+/// Maximum number of headers of an outbound request.
+pub(crate) const OUTBOUND_FIELDS_MAX: usize = 256;
+/// Maximum length of a name or value of an outbound request's head in bytes.
+pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;

@@ -1,7 +1,6 @@
 //! Loads a shared library and reads its library table.
 
 use std::ffi::{CStr, CString};
-use std::fmt;
 use std::mem::offset_of;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -19,7 +18,7 @@ pub(crate) struct NativeLibraryInfo {
 }
 
 /// Functions of a library. They are valid until the process ends, because no library is ever closed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct NativeEntryPoints {
     pub(crate) filter_new: unsafe extern "C" fn(
         abi::NativeText,
@@ -56,11 +55,11 @@ pub(crate) fn open(path: &Path, table: &'static abi::HostTable) -> Result<Native
     }
     // SAFETY: by the ABI, which its name declares, the symbol is a function of this type.
     let open = unsafe { std::mem::transmute::<*mut libc::c_void, abi::OpenFn>(symbol) };
-    host::forget_last_words();
+    drop(host::take_last_words());
     // SAFETY: the table lives as long as the process, as the ABI requires.
     let library = unsafe { open(ptr::from_ref(table)) };
     if library.is_null() {
-        let why = host::last_words().map(|text| format!(": {text}")).unwrap_or_default();
+        let why = host::take_last_words().map(|text| format!(": {text}")).unwrap_or_default();
         return Err(format!("it does not support this version of eddy{why}"));
     }
     if !library.cast::<abi::NativeLibraryTable>().is_aligned() {
@@ -149,12 +148,6 @@ fn loader_error() -> String {
     }
     // SAFETY: not null, so a C string.
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
-}
-
-impl fmt::Debug for NativeEntryPoints {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Entries({:p})", self.run)
-    }
 }
 
 const FILTERS_MAX: usize = 1024;

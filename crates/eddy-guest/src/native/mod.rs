@@ -8,7 +8,7 @@ pub(crate) mod abi;
 pub(crate) mod answer;
 pub(crate) mod crossing;
 mod elf;
-mod host;
+pub(crate) mod host;
 mod identity;
 mod library;
 mod load;

@@ -1,7 +1,7 @@
 //! Registry of the process's libraries: each file once, at most one Go runtime, one host.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use eddy_filter::{HostApi, LoadError, LoadResult};
 
@@ -9,6 +9,7 @@ use super::elf::{GoRuntime, go_runtime};
 use super::identity::FileIdentity;
 use super::library::NativeLibrary;
 use super::{host, load};
+use crate::lock::lock;
 use crate::thread::prepare_thread;
 
 #[derive(Debug, Default)]
@@ -30,37 +31,33 @@ impl NativeLibrary {
     /// [`LoadError::Library`]: the file does not exist, is not a library for this machine or this ABI version, brings a
     /// second Go runtime, or was changed since it was opened.
     pub fn open(path: &Path, host: &Arc<dyn HostApi>) -> LoadResult<Arc<Self>> {
-        open(path, host)
-    }
-}
-
-/// Returns the library in a file; opens it if it is not open yet.
-fn open(path: &Path, host: &Arc<dyn HostApi>) -> LoadResult<Arc<NativeLibrary>> {
-    let failed = |why: String| LoadError::Library {
-        message: format!("cannot use the library \"{}\": {why}", path.display()),
-    };
-    let identity = FileIdentity::of(path).map_err(|error| failed(error.to_string()))?;
-    let mut registry = lock();
-    if let Some(known) = registry.libraries.iter().find(|known| known.identity().is_same_file(&identity)) {
-        if *known.identity() != identity {
-            return Err(failed("it was changed after this process opened it".to_owned()));
+        let failed = |why: String| LoadError::Library {
+            message: format!("cannot use the library \"{}\": {why}", path.display()),
+        };
+        let identity = FileIdentity::of(path).map_err(|error| failed(error.to_string()))?;
+        let mut registry = lock(&REGISTRY);
+        if let Some(known) = registry.libraries.iter().find(|known| known.identity().is_same_file(&identity))
+        {
+            if *known.identity() != identity {
+                return Err(failed("it was changed after this process opened it".to_owned()));
+            }
+            return Ok(Arc::clone(known));
         }
-        return Ok(Arc::clone(known));
+        if registry.libraries.iter().any(|known| known.path() == path) {
+            return Err(failed("it was replaced after this process opened it".to_owned()));
+        }
+        let is_go = go_runtime(path).map_err(|error| failed(error.to_string()))? == GoRuntime::Inside;
+        if is_go {
+            registry.take_in_go(path).map_err(failed)?;
+        }
+        let table = host::install(host).map_err(failed)?;
+        prepare_thread();
+        let opened = load::open(path, table).map_err(failed)?;
+        check_toolchain(&opened.toolchain).map_err(failed)?;
+        let library = Arc::new(Self::new(path, identity, is_go, opened));
+        registry.libraries.push(Arc::clone(&library));
+        Ok(library)
     }
-    if registry.libraries.iter().any(|known| known.path() == path) {
-        return Err(failed("it was replaced after this process opened it".to_owned()));
-    }
-    let is_go = go_runtime(path).map_err(|error| failed(error.to_string()))? == GoRuntime::Inside;
-    if is_go {
-        registry.take_in_go(path).map_err(failed)?;
-    }
-    let table = host::install(host).map_err(failed)?;
-    prepare_thread();
-    let opened = load::open(path, table).map_err(failed)?;
-    check_toolchain(&opened.toolchain).map_err(failed)?;
-    let library = Arc::new(NativeLibrary::new(path, identity, is_go, opened));
-    registry.libraries.push(Arc::clone(&library));
-    Ok(library)
 }
 
 /// Whether this process cannot open the current file at this path, but a new process could.
@@ -69,7 +66,7 @@ fn open(path: &Path, host: &Arc<dyn HostApi>) -> LoadResult<Arc<NativeLibrary>> 
 /// that of the first library that contains one.
 pub fn needs_new_process(path: &Path) -> bool {
     let Ok(identity) = FileIdentity::of(path) else { return false };
-    let registry = lock();
+    let registry = lock(&REGISTRY);
     let is_stale = |known: &Arc<NativeLibrary>| {
         (known.path() == path || known.identity().is_same_file(&identity)) && *known.identity() != identity
     };
@@ -82,7 +79,7 @@ pub fn needs_new_process(path: &Path) -> bool {
 
 /// Calls `stop` of every library before the process ends. Only on the thread that creates filters.
 pub(crate) fn stop_all() {
-    let libraries = lock().libraries.clone();
+    let libraries = lock(&REGISTRY).libraries.clone();
     libraries.iter().for_each(|library| library.stop());
 }
 
@@ -120,10 +117,6 @@ fn check_toolchain(toolchain: &str) -> Result<(), String> {
         )),
         Some(_) | None => Ok(()),
     }
-}
-
-fn lock() -> MutexGuard<'static, Registry> {
-    REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Oldest Go version whose runtime has been tested with the SDK's calling method.

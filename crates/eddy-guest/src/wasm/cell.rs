@@ -18,6 +18,7 @@ use super::module::ModuleShared;
 use super::settings::Isolation;
 use super::spare::StandbyInstances;
 use crate::failure::GuestFailure;
+use crate::guest::index_of;
 
 /// State of a module on one worker.
 #[derive(Default)]
@@ -128,7 +129,7 @@ impl WorkerInstance {
             let plugin = module.kernel.plugin(number).ok_or("it is not a filter of the module")?;
             step.state = self.begin(module, plugin)?;
         }
-        let key = key_of(step.state).ok_or("its stream state is lost")?;
+        let key = index_of(step.state).ok_or("its stream state is lost")?;
         let stream = self.streams.get_mut(key).ok_or("its stream state is lost")?;
         let machine = match &mut stream.machine {
             Some(machine) => &mut **machine,
@@ -137,11 +138,11 @@ impl WorkerInstance {
                 _ if view.phase == Phase::Log => return Ok(Verdict::Continue),
                 _ => {
                     let why = format!("its instance has failed: {}", self.last_fault);
-                    return Err(self.last_fault.told_as(why));
+                    return Err(self.last_fault.with_message(why));
                 }
             },
         };
-        let direction = direction_of(view.phase);
+        let direction = view.phase.direction();
         let is_held = stream.is_held[direction as usize];
         let is_body = matches!(view.phase, Phase::RequestBody | Phase::ResponseBody);
         let is_last = view.is_buffered || view.is_last_piece();
@@ -165,11 +166,10 @@ impl WorkerInstance {
             }
             return self.sort_out(module, plugin.id, ended, None).map(|()| Verdict::Continue);
         }
-        let has_body = |callback| module.kernel.image.module().has(callback);
-        let is_body_wanted = match direction {
-            Direction::Request => has_body(Callback::RequestBody),
-            Direction::Response => has_body(Callback::ResponseBody),
-        };
+        let is_body_wanted = module.kernel.image.module().has(match direction {
+            Direction::Request => Callback::RequestBody,
+            Direction::Response => Callback::ResponseBody,
+        });
         let entered = machine.enter_with(
             shown,
             &stream.plugin,
@@ -181,14 +181,13 @@ impl WorkerInstance {
                 if verdict == Verdict::Pause
                     && let Some(message_view) = embedding.message_view.keep()
                 {
-                    let decision = None;
                     embedding.waiting.push(PausedMessage {
                         stream: context,
                         direction,
                         exchange,
                         turn,
                         message_view,
-                        decision,
+                        decision: None,
                     });
                 }
                 verdict
@@ -196,16 +195,11 @@ impl WorkerInstance {
         );
         if let Ok(Verdict::Buffer) = entered
             && matches!(view.phase, Phase::RequestHead | Phase::ResponseHead)
-            && let Some(is_held) = stream.is_held.get_mut(direction as usize)
         {
-            *is_held = true;
+            stream.is_held[direction as usize] = true;
         }
-        if is_body
-            && !is_last
-            && !matches!(entered, Ok(Verdict::Buffer))
-            && let Some(has_passed) = stream.has_passed.get_mut(direction as usize)
-        {
-            *has_passed = true;
+        if is_body && !is_last && !matches!(entered, Ok(Verdict::Buffer)) {
+            stream.has_passed[direction as usize] = true;
         }
         machine_settle(machine, module.kernel, &entered);
         let is_own = stream.machine.is_some();
@@ -279,7 +273,7 @@ impl WorkerInstance {
 
     /// Ends an exchange that did not reach the log phase.
     fn end(&mut self, module: ModuleContext<'_>, ended: &EndedExchange) {
-        let Some(stream) = key_of(ended.state).and_then(|key| self.take(key)) else { return };
+        let Some(stream) = index_of(ended.state).and_then(|key| self.take(key)) else { return };
         let context = stream.context;
         if let Some(mut machine) = stream.machine {
             // A failure does not matter, because the VM ends anyway.
@@ -393,7 +387,7 @@ impl WorkerInstance {
 
 /// Performs the deferred requests of a module, if its VM has not failed.
 fn machine_settle<T>(machine: &mut PluginVm, kernel: &ModuleShared, done: &Result<T, CallbackFailure>) {
-    if done.as_ref().is_ok_and(|_| true) || done.as_ref().is_err_and(|broken| !broken.is_fatal) {
+    if !done.as_ref().is_err_and(|failure| failure.is_fatal) {
         machine.settle(kernel);
     }
 }
@@ -448,7 +442,7 @@ fn verdict_of(
     if wishes.is_replied {
         return Verdict::Reply;
     }
-    let goes_on = wishes.goes_on[direction_of(view.phase) as usize];
+    let goes_on = wishes.goes_on[view.phase.direction() as usize];
     if action == Action::Continue || goes_on {
         return Verdict::Continue;
     }
@@ -470,18 +464,4 @@ fn verdict_of(
 
 fn body_len(embedding: &Embedding, view: &ExchangeView<'_>) -> usize {
     embedding.message_view.body(view.phase).map_or(0, <[u8]>::len)
-}
-
-fn direction_of(phase: Phase) -> Direction {
-    match phase {
-        Phase::ResponseHead | Phase::ResponseBody | Phase::ResponseTrailers => Direction::Response,
-        Phase::RequestHead | Phase::RequestBody | Phase::RequestTrailers | Phase::Log | Phase::End => {
-            Direction::Request
-        }
-    }
-}
-
-/// Returns the slab key of a stream from the state that represents it.
-fn key_of(state: u64) -> Option<usize> {
-    usize::try_from(state.checked_sub(1)?).ok()
 }

@@ -17,14 +17,14 @@ use proxy_wasm_host::{Image, QueueId, Sandbox, SharedView, WasmVmLimits};
 use super::cell::{ModuleContext, WorkerInstance};
 use super::embedding::{CallAnswer, CallToken, Common, Metrics, Plugin, Queues};
 use super::machine::PluginVm;
-use super::module::{ModuleShared, lock};
-use super::services::{SERVICES, compile};
+use super::module::{ModuleShared, SERVICES, compile};
 use super::settings::{Isolation, WasmSettings};
 use super::spare::StandbyInstances;
 use super::token::WakeToken;
 use crate::engine::{TICK, engine, ticks, with_sources};
 use crate::failure::GuestFailure;
 use crate::guest::{Guest, MadeFilter};
+use crate::lock::lock;
 use crate::reclaim::ReclaimQueue;
 
 /// Filter library of a module: each filter is a plugin of it, each exchange a stream of a plugin.
@@ -207,9 +207,8 @@ impl WasmLibrary {
             }
             WakeToken::Refill => self.spares.fill(),
             WakeToken::Letters => {
-                let letters = self.letters.get(usize::from(worker)).map(|letters| {
-                    std::mem::take(&mut *letters.lock().unwrap_or_else(PoisonError::into_inner))
-                });
+                let letters =
+                    self.letters.get(usize::from(worker)).map(|letters| std::mem::take(&mut *lock(letters)));
                 for Letter { token, answer } in letters.into_iter().flatten() {
                     self.deliver(token, answer);
                 }
@@ -247,7 +246,7 @@ impl FilterLibrary for WasmLibrary {
         if token.worker == event.worker {
             self.deliver(token, answer);
         } else if let Some(letters) = self.letters.get(usize::from(token.worker)) {
-            letters.lock().unwrap_or_else(PoisonError::into_inner).push(Letter { token, answer });
+            lock(letters).push(Letter { token, answer });
             // If the wake-up queue of the worker is full, further wake-ups fail as well; the call times out in the
             // module.
             let _ = self.kernel.wake(token.worker, Millis::ZERO, WakeToken::Letters, event.filter);

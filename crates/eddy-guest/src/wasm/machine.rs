@@ -254,7 +254,7 @@ fn with_said(failure: GuestFailure, said: &[String]) -> GuestFailure {
     if said.is_empty() {
         failure
     } else {
-        failure.told_as(format!("{failure}; it logged: {}", said.join(" | ")))
+        failure.with_message(format!("{failure}; it logged: {}", said.join(" | ")))
     }
 }
 

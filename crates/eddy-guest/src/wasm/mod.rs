@@ -14,7 +14,6 @@ mod machine;
 mod message_view;
 mod module;
 mod property;
-mod services;
 mod settings;
 mod spare;
 mod token;

@@ -12,9 +12,10 @@ use eddy_ids::Millis;
 
 use super::embedding::Plugin;
 use super::machine::PluginVm;
-use super::module::{ModuleShared, lock};
+use super::module::ModuleShared;
 use super::token::WakeToken;
 use crate::failure::GuestFailure;
+use crate::lock::lock;
 
 /// Standby VM of a library.
 pub(super) struct StandbyInstances {
@@ -85,7 +86,7 @@ impl StandbyInstances {
                 None => ("the last failure", &state.last_fault),
             };
             let times = state.failures;
-            why.told_as(format!(
+            why.with_message(format!(
                 "the module has failed {times} times, and no new instance is ready; {what}: {why}"
             ))
         })
@@ -118,10 +119,6 @@ impl StandbyInstances {
             // Messages beyond the filter's log limit are dropped.
             let _ = self.kernel.common.host.log(id, FilterLogLevel::Error, text.as_bytes());
         }
-        self.filled(started);
-    }
-
-    fn filled(&self, started: Result<PluginVm, GuestFailure>) {
         let mut state = lock(&self.state);
         state.is_starting = false;
         match started {

@@ -7,7 +7,7 @@ use wasmtime::Linker;
 
 use crate::abi::{BufferType, Callback, HostResult, Status, wire};
 use crate::host::Host;
-use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give_bytes, give_filled, put};
+use crate::vm::{Guest, Region, ReturnPointers, VmState, call_host, give_bytes, give_filled, put};
 
 use super::table::host_functions;
 
@@ -64,8 +64,7 @@ fn find<H: Host>(
 
 fn buffer_size<H: Host>(guest: &mut Guest<'_, H>, buffer: BufferType) -> HostResult<usize> {
     let own = own_buffer(guest.data(), buffer).map(|own| own.len());
-    let HostCallCx { host, scope, .. } = cross(guest)?;
-    own.map_or_else(|| host.buffer_size(scope, buffer), Ok)
+    call_host(guest, |host, scope, _| own.map_or_else(|| host.buffer_size(scope, buffer), Ok))
 }
 
 /// Returns a buffer that the VM itself provides.
@@ -90,25 +89,26 @@ fn set_bytes<H: Host>(guest: &mut Guest<'_, H>, buffer: u32, replaced: Region, b
     if own_buffer(guest.data(), buffer).is_some() {
         return Err(Status::BadArgument);
     }
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    let bytes = given.bytes(bytes)?;
-    let size = host.buffer_size(scope, buffer)?;
-    let start = usize::try_from(replaced.start).map_or(size, |start| start.min(size));
-    let end = usize::try_from(replaced.len).map_or(size, |len| start.saturating_add(len).min(size));
-    host.buffer_replace(scope, buffer, start..end, bytes)
+    call_host(guest, |host, scope, given| {
+        let bytes = given.bytes(bytes)?;
+        let size = host.buffer_size(scope, buffer)?;
+        let start = usize::try_from(replaced.start).map_or(size, |start| start.min(size));
+        let end = usize::try_from(replaced.len).map_or(size, |len| start.saturating_add(len).min(size));
+        host.buffer_replace(scope, buffer, start..end, bytes)
+    })
 }
 
 fn status<H: Host>(guest: &mut Guest<'_, H>, buffer: u32, place: u32, flags: u32) -> HostResult {
     let size = buffer_size(guest, buffer_type(buffer)?)?;
     let size = u32::try_from(size).map_err(|_| Status::InternalFailure)?;
-    cross(guest)?.given.check_room(flags, 4)?;
+    call_host(guest, |_, _, given| given.check_room(flags, 4))?;
     put(guest, place, size.to_le_bytes())?;
     put(guest, flags, 0_u32.to_le_bytes())
 }
 
 /// Returns the configuration for the current callback (0.1.0 modules only).
 fn configuration<H: Host>(guest: &mut Guest<'_, H>, place: ReturnPointers) -> wasmtime::Result<HostResult> {
-    if let Err(status) = cross(guest) {
+    if let Err(status) = call_host(guest, |_, _, _| Ok(())) {
         return Ok(Err(status));
     }
     let buffer = match guest.data().callback {

@@ -6,7 +6,7 @@ use wasmtime::Linker;
 
 use crate::abi::{AbiVersion, HostResult, MapType, PairsSize, Status, wire};
 use crate::host::Host;
-use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give, give_map, put};
+use crate::vm::{Guest, Region, ReturnPointers, VmState, call_host, give, give_map, put};
 
 use super::table::host_functions;
 
@@ -15,14 +15,24 @@ pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Resu
         "proxy_get_header_map_size"(guest, map, size) => wire(map_size(guest, map, size));
         "proxy_get_header_map_pairs"(guest, map, data, size) =>
             pairs(guest, map, ReturnPointers::new(data, size)).map(wire);
-        "proxy_set_header_map_pairs"(guest, map, pairs + len) => wire(set_pairs(guest, map, pairs));
+        "proxy_set_header_map_pairs"(guest, map, pairs + len) =>
+            wire(call_host(guest, |host, scope, given| {
+                host.map_set(scope, map_type(map)?, given.pairs(pairs)?)
+            }));
         "proxy_get_header_map_value"(guest, map, key + key_len, data, size) =>
             value(guest, map, key, ReturnPointers::new(data, size)).map(wire);
         "proxy_add_header_map_value"(guest, map, key + key_len, value + value_len) =>
-            wire(add(guest, map, key, value));
+            wire(call_host(guest, |host, scope, given| {
+                host.map_add(scope, map_type(map)?, given.bytes(key)?, given.bytes(value)?)
+            }));
         "proxy_replace_header_map_value"(guest, map, key + key_len, value + value_len) =>
-            wire(replace(guest, map, key, value));
-        "proxy_remove_header_map_value"(guest, map, key + key_len) => wire(remove(guest, map, key));
+            wire(call_host(guest, |host, scope, given| {
+                host.map_replace(scope, map_type(map)?, given.bytes(key)?, given.bytes(value)?)
+            }));
+        "proxy_remove_header_map_value"(guest, map, key + key_len) =>
+            wire(call_host(guest, |host, scope, given| {
+                host.map_remove(scope, map_type(map)?, given.bytes(key)?)
+            }));
     });
     Ok(())
 }
@@ -32,11 +42,13 @@ fn map_type(number: u32) -> HostResult<MapType> {
 }
 
 fn map_size<H: Host>(guest: &mut Guest<'_, H>, map: u32, place: u32) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    let map = map_type(map)?;
-    given.check_room(place, 4)?;
-    let mut size = PairsSize::default();
-    host.map_visit(scope, map, &mut |key, value| size.add(key, value))?;
+    let size = call_host(guest, |host, scope, given| {
+        let map = map_type(map)?;
+        given.check_room(place, 4)?;
+        let mut size = PairsSize::default();
+        host.map_visit(scope, map, &mut |key, value| size.add(key, value))?;
+        Ok(size)
+    })?;
     let bytes = u32::try_from(size.bytes()).map_err(|_| Status::InternalFailure)?;
     put(guest, place, bytes.to_le_bytes())
 }
@@ -46,11 +58,6 @@ fn pairs<H: Host>(guest: &mut Guest<'_, H>, map: u32, place: ReturnPointers) -> 
         Ok(map) => give_map(guest, place, |host, scope, visit| host.map_visit(scope, map, visit)),
         Err(status) => Ok(Err(status)),
     }
-}
-
-fn set_pairs<H: Host>(guest: &mut Guest<'_, H>, map: u32, pairs: Region) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    host.map_set(scope, map_type(map)?, given.pairs(pairs)?)
 }
 
 fn value<H: Host>(
@@ -70,19 +77,4 @@ fn value<H: Host>(
         None if is_empty_if_missing => Ok(Cow::Borrowed(&[])),
         None => Err(Status::NotFound),
     })
-}
-
-fn add<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region, value: Region) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    host.map_add(scope, map_type(map)?, given.bytes(key)?, given.bytes(value)?)
-}
-
-fn replace<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region, value: Region) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    host.map_replace(scope, map_type(map)?, given.bytes(key)?, given.bytes(value)?)
-}
-
-fn remove<H: Host>(guest: &mut Guest<'_, H>, map: u32, key: Region) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    host.map_remove(scope, map_type(map)?, given.bytes(key)?)
 }

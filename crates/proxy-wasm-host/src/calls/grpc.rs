@@ -7,7 +7,7 @@ use wasmtime::Linker;
 use crate::abi::{HostResult, wire};
 use crate::host::{GrpcCall, GrpcStream, Host, Rest};
 use crate::ids::CallId;
-use crate::vm::{Given, Guest, HostCallCx, Region, VmState, cross, put};
+use crate::vm::{Given, Guest, Region, VmState, call_host, return_number};
 
 use super::table::host_functions;
 
@@ -16,74 +16,39 @@ pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Resu
         "proxy_grpc_call"(
             guest, upstream + upstream_len, service + service_len, method + method_len, metadata + metadata_len,
             message + message_len, timeout, place
-        ) => wire(call(guest, &GrpcTargetRegions { upstream, service, method, metadata }, message, timeout, place));
+        ) => wire(return_number(guest, place, |host, scope, given| {
+            let stream = target(given, [upstream, service, method, metadata])?;
+            let timeout = Duration::from_millis(u64::from(timeout));
+            host.grpc_call(scope, GrpcCall { stream, message: given.bytes(message)?, timeout }).map(|id| id.0)
+        }));
         "proxy_grpc_stream"(
             guest, upstream + upstream_len, service + service_len, method + method_len, metadata + metadata_len,
             place
-        ) => wire(stream(guest, &GrpcTargetRegions { upstream, service, method, metadata }, place));
+        ) => wire(return_number(guest, place, |host, scope, given| {
+            let stream = target(given, [upstream, service, method, metadata])?;
+            host.grpc_stream(scope, stream).map(|id| id.0)
+        }));
         "proxy_grpc_send"(guest, call, message + message_len, is_end) =>
-            wire(send(guest, CallId(call), message, Rest::of_end(is_end != 0)));
-        "proxy_grpc_cancel"(guest, call) => wire(cancel(guest, CallId(call)));
-        "proxy_grpc_close"(guest, call) => wire(close(guest, CallId(call)));
+            wire(call_host(guest, |host, scope, given| {
+                host.grpc_send(scope, CallId(call), given.bytes(message)?, Rest::of_end(is_end != 0))
+            }));
+        "proxy_grpc_cancel"(guest, call) =>
+            wire(call_host(guest, |host, scope, _| host.grpc_cancel(scope, CallId(call))));
+        "proxy_grpc_close"(guest, call) =>
+            wire(call_host(guest, |host, scope, _| host.grpc_close(scope, CallId(call))));
     });
     Ok(())
 }
 
-/// Target of a gRPC call, as regions of the module's memory.
-struct GrpcTargetRegions {
-    upstream: Region,
-    service: Region,
-    method: Region,
-    metadata: Region,
-}
-
-impl GrpcTargetRegions {
-    fn read<'a>(&self, given: Given<'a>) -> HostResult<GrpcStream<'a>> {
-        Ok(GrpcStream {
-            upstream: given.bytes(self.upstream)?,
-            service: given.bytes(self.service)?,
-            method: given.bytes(self.method)?,
-            initial_metadata: given.pairs(self.metadata)?,
-        })
-    }
-}
-
-fn call<H: Host>(
-    guest: &mut Guest<'_, H>,
-    target: &GrpcTargetRegions,
-    message: Region,
-    timeout_milliseconds: u32,
-    place: u32,
-) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    given.check_room(place, 4)?;
-    let call = GrpcCall {
-        stream: target.read(given)?,
-        message: given.bytes(message)?,
-        timeout: Duration::from_millis(u64::from(timeout_milliseconds)),
-    };
-    let id = host.grpc_call(scope, call)?;
-    put(guest, place, id.0.to_le_bytes())
-}
-
-fn stream<H: Host>(guest: &mut Guest<'_, H>, target: &GrpcTargetRegions, place: u32) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    given.check_room(place, 4)?;
-    let id = host.grpc_stream(scope, target.read(given)?)?;
-    put(guest, place, id.0.to_le_bytes())
-}
-
-fn send<H: Host>(guest: &mut Guest<'_, H>, call: CallId, message: Region, rest: Rest) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    host.grpc_send(scope, call, given.bytes(message)?, rest)
-}
-
-fn cancel<H: Host>(guest: &mut Guest<'_, H>, call: CallId) -> HostResult {
-    let HostCallCx { host, scope, .. } = cross(guest)?;
-    host.grpc_cancel(scope, call)
-}
-
-fn close<H: Host>(guest: &mut Guest<'_, H>, call: CallId) -> HostResult {
-    let HostCallCx { host, scope, .. } = cross(guest)?;
-    host.grpc_close(scope, call)
+/// Reads the target of a gRPC call from the module's memory.
+fn target<'a>(
+    given: Given<'a>,
+    [upstream, service, method, metadata]: [Region; 4],
+) -> HostResult<GrpcStream<'a>> {
+    Ok(GrpcStream {
+        upstream: given.bytes(upstream)?,
+        service: given.bytes(service)?,
+        method: given.bytes(method)?,
+        initial_metadata: given.pairs(metadata)?,
+    })
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 use wasmtime::Linker;
 
 use crate::abi::{HostResult, Status, wire};
-use crate::host::{Host, HttpCall};
-use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give, put};
+use crate::host::{CallerScope, Host, HttpCall};
+use crate::ids::CallId;
+use crate::vm::{Guest, Region, ReturnPointers, VmState, give, put, return_number};
 
 use super::table::host_functions;
 
@@ -15,40 +16,27 @@ pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Resu
         "proxy_http_call"(
             guest, upstream + upstream_len, headers + headers_len, body + body_len, trailers + trailers_len,
             timeout, place
-        ) => {
-            let timeout = Duration::from_millis(u64::from(timeout));
-            wire(http_call(guest, &HttpCallRegions { upstream, headers, body, trailers, timeout }, place))
-        };
+        ) => wire(return_number(guest, place, |host, scope, given| {
+            let call = HttpCall {
+                upstream: given.bytes(upstream)?,
+                headers: given.pairs(headers)?,
+                body: given.bytes(body)?,
+                trailers: given.pairs(trailers)?,
+                timeout: Duration::from_millis(u64::from(timeout)),
+            };
+            http_call(host, scope, call).map(|id| id.0)
+        }));
         "proxy_get_status"(guest, code, data, size) =>
             call_status(guest, code, ReturnPointers::new(data, size)).map(wire);
     });
     Ok(())
 }
 
-/// Arguments of an HTTP call, as regions of the module's memory.
-struct HttpCallRegions {
-    upstream: Region,
-    headers: Region,
-    body: Region,
-    trailers: Region,
-    timeout: Duration,
-}
-
-fn http_call<H: Host>(guest: &mut Guest<'_, H>, call: &HttpCallRegions, place: u32) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    given.check_room(place, 4)?;
-    let call = HttpCall {
-        upstream: given.bytes(call.upstream)?,
-        headers: given.pairs(call.headers)?,
-        body: given.bytes(call.body)?,
-        trailers: given.pairs(call.trailers)?,
-        timeout: call.timeout,
-    };
+fn http_call<H: Host>(host: &mut H, scope: CallerScope, call: HttpCall<'_>) -> HostResult<CallId> {
     if [&b":method"[..], b":path", b":authority"].iter().any(|name| call.headers.get(name).is_none()) {
         return Err(Status::BadArgument);
     }
-    let id = host.http_call(scope, call)?;
-    put(guest, place, id.0.to_le_bytes())
+    host.http_call(scope, call)
 }
 
 fn call_status<H: Host>(

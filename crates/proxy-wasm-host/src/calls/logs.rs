@@ -6,7 +6,7 @@ use wasmtime::Linker;
 
 use crate::abi::{HostResult, LogLevel, Status, wire};
 use crate::host::Host;
-use crate::vm::{Guest, HostCallCx, Region, VmState, cross, cross_without_context, put};
+use crate::vm::{Guest, Region, VmState, call_host, call_host_without_context, put};
 
 use super::table::host_functions;
 
@@ -21,15 +21,15 @@ pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Resu
 }
 
 fn log<H: Host>(guest: &mut Guest<'_, H>, level: u32, text: Region) -> HostResult {
-    let HostCallCx { host, scope, given } = cross_without_context(guest)?;
-    let level = LogLevel::from_wire(level).ok_or(Status::BadArgument)?;
-    host.log(scope, level, given.line(text)?);
-    Ok(())
+    call_host_without_context(guest, |host, scope, given| {
+        let level = LogLevel::from_wire(level).ok_or(Status::BadArgument)?;
+        host.log(scope, level, given.line(text)?);
+        Ok(())
+    })
 }
 
 fn log_level<H: Host>(guest: &mut Guest<'_, H>, place: u32) -> HostResult {
-    let HostCallCx { host, scope, .. } = cross_without_context(guest)?;
-    let level = host.log_level(scope);
+    let level = call_host_without_context(guest, |host, scope, _| Ok(host.log_level(scope)))?;
     put(guest, place, level.wire().to_le_bytes())
 }
 
@@ -40,7 +40,6 @@ fn current_time<H: Host>(guest: &mut Guest<'_, H>, place: u32) -> HostResult {
 }
 
 fn set_tick_period<H: Host>(guest: &mut Guest<'_, H>, milliseconds: u32) -> HostResult {
-    let HostCallCx { host, scope, .. } = cross(guest)?;
     let period = (milliseconds > 0).then(|| Duration::from_millis(u64::from(milliseconds)));
-    host.set_tick_period(scope, period)
+    call_host(guest, |host, scope, _| host.set_tick_period(scope, period))
 }

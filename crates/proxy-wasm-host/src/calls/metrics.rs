@@ -5,7 +5,7 @@ use wasmtime::Linker;
 use crate::abi::{HostResult, MetricType, Status, wire};
 use crate::host::Host;
 use crate::ids::MetricId;
-use crate::vm::{Guest, HostCallCx, Region, VmState, cross, put};
+use crate::vm::{Guest, Region, VmState, call_host, put};
 
 use super::table::host_functions;
 
@@ -16,39 +16,33 @@ pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Resu
         "proxy_get_metric"(guest, metric, place) => wire(value(guest, MetricId(metric), place));
     });
     linker.func_wrap("env", "proxy_record_metric", |mut guest: Guest<'_, H>, metric: u32, value: u64| {
-        wire(record(&mut guest, MetricId(metric), value))
+        wire(call_host(&mut guest, |host, scope, _| host.record_metric(scope, MetricId(metric), value)))
     })?;
     linker.func_wrap(
         "env",
         "proxy_increment_metric",
         |mut guest: Guest<'_, H>, metric: u32, delta: i64| {
-            wire(increment(&mut guest, MetricId(metric), delta))
+            wire(call_host(&mut guest, |host, scope, _| {
+                host.increment_metric(scope, MetricId(metric), delta)
+            }))
         },
     )?;
     Ok(())
 }
 
 fn define_metric<H: Host>(guest: &mut Guest<'_, H>, kind: u32, name: Region, place: u32) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    let kind = MetricType::from_wire(kind).ok_or(Status::BadArgument)?;
-    given.check_room(place, 4)?;
-    let metric = host.define_metric(scope, kind, given.bytes(name)?)?;
+    let metric = call_host(guest, |host, scope, given| {
+        let kind = MetricType::from_wire(kind).ok_or(Status::BadArgument)?;
+        given.check_room(place, 4)?;
+        host.define_metric(scope, kind, given.bytes(name)?)
+    })?;
     put(guest, place, metric.0.to_le_bytes())
 }
 
-fn record<H: Host>(guest: &mut Guest<'_, H>, metric: MetricId, value: u64) -> HostResult {
-    let HostCallCx { host, scope, .. } = cross(guest)?;
-    host.record_metric(scope, metric, value)
-}
-
-fn increment<H: Host>(guest: &mut Guest<'_, H>, metric: MetricId, delta: i64) -> HostResult {
-    let HostCallCx { host, scope, .. } = cross(guest)?;
-    host.increment_metric(scope, metric, delta)
-}
-
 fn value<H: Host>(guest: &mut Guest<'_, H>, metric: MetricId, place: u32) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    given.check_room(place, 8)?;
-    let value = host.metric(scope, metric)?;
+    let value = call_host(guest, |host, scope, given| {
+        given.check_room(place, 8)?;
+        host.metric(scope, metric)
+    })?;
     put(guest, place, value.to_le_bytes())
 }

@@ -2,9 +2,9 @@
 
 use wasmtime::Linker;
 
-use crate::abi::{HostResult, wire};
+use crate::abi::wire;
 use crate::host::{Host, PropertyPath};
-use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give};
+use crate::vm::{Guest, Region, ReturnPointers, VmState, call_host, give};
 
 use super::table::host_functions;
 
@@ -15,12 +15,10 @@ pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Resu
                 host.property(scope, PropertyPath(given.bytes(path)?))
             })
             .map(wire);
-        "proxy_set_property"(guest, path + path_len, value + value_len) => wire(set(guest, path, value));
+        "proxy_set_property"(guest, path + path_len, value + value_len) =>
+            wire(call_host(guest, |host, scope, given| {
+                host.set_property(scope, PropertyPath(given.bytes(path)?), given.bytes(value)?)
+            }));
     });
     Ok(())
-}
-
-fn set<H: Host>(guest: &mut Guest<'_, H>, path: Region, value: Region) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    host.set_property(scope, PropertyPath(given.bytes(path)?), given.bytes(value)?)
 }

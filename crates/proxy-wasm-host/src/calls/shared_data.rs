@@ -6,7 +6,7 @@ use wasmtime::Linker;
 
 use crate::abi::{HostResult, wire};
 use crate::host::Host;
-use crate::vm::{Guest, HostCallCx, Region, ReturnPointers, VmState, cross, give, put};
+use crate::vm::{Guest, Region, ReturnPointers, VmState, call_host, give, put};
 
 use super::table::host_functions;
 
@@ -15,7 +15,9 @@ pub(super) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Resu
         "proxy_get_shared_data"(guest, key + key_len, data, size, cas) =>
             value(guest, key, ReturnPointers::new(data, size), cas).map(wire);
         "proxy_set_shared_data"(guest, key + key_len, value + value_len, cas) =>
-            wire(set_value(guest, key, value, cas));
+            wire(call_host(guest, |host, scope, given| {
+                host.set_shared_data(scope, given.bytes(key)?, given.bytes(value)?, NonZeroU32::new(cas))
+            }));
     });
     Ok(())
 }
@@ -34,9 +36,4 @@ fn value<H: Host>(
         Ok(found.value)
     })?;
     Ok(given.and_then(|()| put(guest, cas_place, cas.to_le_bytes())))
-}
-
-fn set_value<H: Host>(guest: &mut Guest<'_, H>, key: Region, value: Region, cas: u32) -> HostResult {
-    let HostCallCx { host, scope, given } = cross(guest)?;
-    host.set_shared_data(scope, given.bytes(key)?, given.bytes(value)?, NonZeroU32::new(cas))
 }

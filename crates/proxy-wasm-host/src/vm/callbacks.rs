@@ -65,7 +65,9 @@ impl<H: Host> Vm<H> {
     pub fn end(&mut self, context: ContextId) -> ModuleResult<bool> {
         self.check_streams(context)?;
         // Marked as pending before the call, because the module may finish the context during it.
-        self.mark_pending(context);
+        if let Some(context) = self.store.data_mut().contexts.get_mut(context) {
+            context.is_pending = true;
+        }
         let is_done = self.call(context, |e| &mut e.done, (context.0,))?.is_none_or(|done| done != 0);
         if is_done && self.store.data().contexts.has(context) {
             self.delete(context)?;
@@ -95,12 +97,6 @@ impl<H: Host> Vm<H> {
             return Err(ModuleFault::new(ModuleFaultKind::HasStreams, Some(Callback::Done), message));
         }
         Ok(())
-    }
-
-    fn mark_pending(&mut self, context: ContextId) {
-        if let Some(context) = self.store.data_mut().contexts.get_mut(context) {
-            context.is_pending = true;
-        }
     }
 
     /// Starts the VM for a plugin; returns `false` if the module refuses. The configuration can be read from then on.

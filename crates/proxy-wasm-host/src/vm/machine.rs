@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use wasm_sandbox::{Allocation, begin, confine};
-use wasmtime::{Instance, InstancePre, Memory, PoolConcurrencyLimitError, Store};
+use wasmtime::{Instance, InstancePre, PoolConcurrencyLimitError, Store, WasmParams, WasmResults};
 
 use crate::abi::Callback;
 use crate::fault::{ModuleFault, ModuleFaultKind};
@@ -49,30 +49,22 @@ impl<H: Host> Vm<H> {
         let state = self.store.data_mut();
         state.confinement.memory = memory;
         state.allocator = Some(Box::new(allocator));
-        if self.run("_initialize")? {
-            self.run_main()?;
+        if self.run::<(), ()>("_initialize", ())? {
+            self.run::<(u32, u32), u32>("main", (0, 0))?;
         } else {
-            self.run("_start")?;
+            self.run::<(), ()>("_start", ())?;
         }
         self.store.data_mut().end_call();
         Ok(())
     }
 
-    /// Runs a function without arguments; returns `false` if it does not exist.
-    fn run(&mut self, name: &str) -> wasmtime::Result<bool> {
+    /// Runs a start function; returns `false` if it does not exist.
+    fn run<P: WasmParams, R: WasmResults>(&mut self, name: &str, params: P) -> wasmtime::Result<bool> {
         let Some(function) = self.instance.get_func(&mut self.store, name) else { return Ok(false) };
-        let function = function.typed::<(), ()>(&self.store)?;
+        let function = function.typed::<P, R>(&self.store)?;
         begin_start(&mut self.store);
-        function.call(&mut self.store, ())?;
+        function.call(&mut self.store, params)?;
         Ok(true)
-    }
-
-    fn run_main(&mut self) -> wasmtime::Result<()> {
-        let Some(function) = self.instance.get_func(&mut self.store, "main") else { return Ok(()) };
-        let function = function.typed::<(u32, u32), u32>(&self.store)?;
-        begin_start(&mut self.store);
-        function.call(&mut self.store, (0, 0))?;
-        Ok(())
     }
 
     /// Returns the module.
@@ -121,12 +113,7 @@ impl<H: Host> Vm<H> {
     /// # Units
     /// Bytes.
     pub fn memory_bytes(&self) -> usize {
-        self.store
-            .data()
-            .confinement
-            .memory
-            .as_ref()
-            .map_or(0, |memory: &Memory| memory.data_size(&self.store))
+        self.store.data().confinement.memory.map_or(0, |memory| memory.data_size(&self.store))
     }
 
     pub(super) fn die(&mut self, fault: ModuleFault) -> ModuleFault {

@@ -14,13 +14,6 @@ use super::state::VmState;
 /// Caller of a host function.
 pub(crate) type Guest<'a, H> = Caller<'a, VmState<H>>;
 
-/// Context of a host function: the host, the caller's scope and its arguments.
-pub(crate) struct HostCallCx<'a, H> {
-    pub(crate) host: &'a mut H,
-    pub(crate) scope: CallerScope,
-    pub(crate) given: Given<'a>,
-}
-
 /// Memory of the calling module; every access is checked.
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
@@ -55,23 +48,40 @@ impl<'a> Given<'a> {
     }
 }
 
-/// Returns the call context of a host function that needs an effective context.
-pub(crate) fn cross<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> HostResult<HostCallCx<'a, H>> {
+/// Calls the host from a function that needs an effective context.
+pub(crate) fn call_host<H: Host, T>(
+    guest: &mut Guest<'_, H>,
+    call: impl FnOnce(&mut H, CallerScope, Given<'_>) -> HostResult<T>,
+) -> HostResult<T> {
     if guest.data().effective.is_none() {
         return Err(Status::InternalFailure);
     }
-    cross_without_context(guest)
+    call_host_without_context(guest, call)
 }
 
-/// Returns the call context of a host function that modules may call while they start.
-pub(crate) fn cross_without_context<'a, H: Host>(
-    guest: &'a mut Guest<'_, H>,
-) -> HostResult<HostCallCx<'a, H>> {
+/// Calls the host from a function that modules may call while they start.
+pub(crate) fn call_host_without_context<H: Host, T>(
+    guest: &mut Guest<'_, H>,
+    call: impl FnOnce(&mut H, CallerScope, Given<'_>) -> HostResult<T>,
+) -> HostResult<T> {
     let memory = guest.data().confinement.memory.ok_or(Status::InvalidMemoryAccess)?;
     let (memory, state) = memory.data_and_store_mut(guest);
     let scope = state.scope();
     let host = state.host.as_deref_mut().ok_or(Status::InternalFailure)?;
-    Ok(HostCallCx { host, scope, given: Given { memory, limits: &state.shared.limits } })
+    call(host, scope, Given { memory, limits: &state.shared.limits })
+}
+
+/// Calls the host and writes its answer to `place`, which is checked before the call.
+pub(crate) fn return_number<H: Host>(
+    guest: &mut Guest<'_, H>,
+    place: u32,
+    call: impl FnOnce(&mut H, CallerScope, Given<'_>) -> HostResult<u32>,
+) -> HostResult {
+    let number = call_host(guest, |host, scope, given| {
+        given.check_room(place, 4)?;
+        call(host, scope, given)
+    })?;
+    put(guest, place, number.to_le_bytes())
 }
 
 /// Writes a number to an address.
@@ -108,24 +118,16 @@ impl ReturnPointers {
     }
 }
 
-/// Passes a value of the host to the module. The host is taken out of the state meanwhile, so that its value can be
-/// borrowed instead of copied.
+/// Passes a value of the host to the module.
 pub(crate) fn give<H: Host>(
     guest: &mut Guest<'_, H>,
     place: ReturnPointers,
-    ask: impl for<'h> FnOnce(&'h mut H, CallerScope, Given<'_>) -> HostResult<Cow<'h, [u8]>>,
+    call: impl for<'h> FnOnce(&'h mut H, CallerScope, Given<'_>) -> HostResult<Cow<'h, [u8]>>,
 ) -> wasmtime::Result<HostResult> {
-    let mut host = match borrow_host(guest, place) {
-        Ok(host) => host,
-        Err(status) => return Ok(Err(status)),
-    };
-    let scope = guest.data().scope();
-    let given = match ask(&mut host, scope, given_by(guest)) {
+    with_host(guest, place, |guest, host, scope| match call(host, scope, given_by(guest)) {
         Ok(value) => give_bytes(guest, place, &value),
         Err(status) => Ok(Err(status)),
-    };
-    return_host(guest, host);
-    given
+    })
 }
 
 /// Passes a map of the host to the module.
@@ -134,18 +136,13 @@ pub(crate) fn give_map<H: Host>(
     place: ReturnPointers,
     visit: impl Fn(&mut H, CallerScope, &mut dyn FnMut(&[u8], &[u8])) -> HostResult,
 ) -> wasmtime::Result<HostResult> {
-    let mut host = match borrow_host(guest, place) {
-        Ok(host) => host,
-        Err(status) => return Ok(Err(status)),
-    };
-    let scope = guest.data().scope();
-    let mut size = PairsSize::default();
-    let given = match visit(&mut host, scope, &mut |key, value| size.add(key, value)) {
-        Ok(()) => give_pairs(guest, place, size, |write| visit(&mut host, scope, write)),
-        Err(status) => Ok(Err(status)),
-    };
-    return_host(guest, host);
-    given
+    with_host(guest, place, |guest, host, scope| {
+        let mut size = PairsSize::default();
+        match visit(host, scope, &mut |key, value| size.add(key, value)) {
+            Ok(()) => give_pairs(guest, place, size, |write| visit(host, scope, write)),
+            Err(status) => Ok(Err(status)),
+        }
+    })
 }
 
 /// Passes `len` bytes of a host buffer to the module.
@@ -155,14 +152,7 @@ pub(crate) fn give_filled<H: Host>(
     len: usize,
     fill: impl FnOnce(&mut H, CallerScope, &mut [u8]) -> HostResult,
 ) -> wasmtime::Result<HostResult> {
-    let mut host = match borrow_host(guest, place) {
-        Ok(host) => host,
-        Err(status) => return Ok(Err(status)),
-    };
-    let scope = guest.data().scope();
-    let given = give_with(guest, place, len, |room| fill(&mut host, scope, room));
-    return_host(guest, host);
-    given
+    with_host(guest, place, |guest, host, scope| give_with(guest, place, len, |room| fill(host, scope, room)))
 }
 
 /// Passes bytes to the module.
@@ -233,19 +223,26 @@ fn fill_at(
     place.put(memory, region)
 }
 
-fn borrow_host<H: Host>(guest: &mut Guest<'_, H>, place: ReturnPointers) -> HostResult<Box<H>> {
-    place.check(memory_of(guest))?;
-    let state = guest.data_mut();
-    if state.effective.is_none() {
-        return Err(Status::InternalFailure);
+/// Calls `give`, which passes a result to the module. The host is taken out of the state meanwhile, so that its value
+/// can be borrowed instead of copied.
+fn with_host<H: Host>(
+    guest: &mut Guest<'_, H>,
+    place: ReturnPointers,
+    give: impl FnOnce(&mut Guest<'_, H>, &mut H, CallerScope) -> wasmtime::Result<HostResult>,
+) -> wasmtime::Result<HostResult> {
+    if let Err(status) = place.check(memory_of(guest)) {
+        return Ok(Err(status));
     }
-    state.host.take().ok_or(Status::InternalFailure)
-}
-
-fn return_host<H: Host>(guest: &mut Guest<'_, H>, host: Box<H>) {
+    let state = guest.data_mut();
+    let scope = state.scope();
+    let Some(mut host) = state.host.take_if(|_| scope.context.is_some()) else {
+        return Ok(Err(Status::InternalFailure));
+    };
+    let given = give(guest, &mut host, scope);
     let state = guest.data_mut();
     state.host = Some(host);
     state.handle_lines();
+    given
 }
 
 fn given_by<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> Given<'a> {

@@ -54,11 +54,10 @@ impl<H: Host> VmState<H> {
     /// Ends a callback and reports dropped output.
     pub(crate) fn end_call(&mut self) {
         self.handle_lines();
-        let dropped = self.confinement.end_call();
+        let (scope, dropped) = (self.scope(), self.confinement.printed.end_call());
         if dropped > 0
             && let Some(host) = &mut self.host
         {
-            let scope = CallerScope { context: self.effective, callback: self.callback };
             let message = format!("{dropped} bytes of module output were dropped");
             host.log(scope, LogLevel::Warn, message.as_bytes());
         }
@@ -69,7 +68,7 @@ impl<H: Host> VmState<H> {
     /// Passes the remaining output to the host, when the module will not run again.
     pub(crate) fn end(&mut self) {
         let scope = self.scope();
-        let rest = self.confinement.take_rest();
+        let rest = self.confinement.printed.take_rest();
         if let Some(host) = &mut self.host {
             for line in rest {
                 host.print(scope, line.output, &line.text);
@@ -89,12 +88,9 @@ impl<H: Host> Confined for VmState<H> {
 
     /// Passes printed lines to the host, unless it is taken out.
     fn handle_lines(&mut self) {
-        if !self.confinement.has_lines() {
-            return;
-        }
         let scope = self.scope();
         let Some(host) = &mut self.host else { return };
-        for line in self.confinement.take_lines() {
+        for line in self.confinement.printed.take_lines() {
             host.print(scope, line.output, &line.text);
         }
     }

@@ -7,7 +7,7 @@ use wasmtime::{Memory, Store, Trap, UpdateDeadline};
 
 use super::limiter::{Limiter, Refused};
 use super::meter::CpuTimeMeter;
-use super::printed::{Output, OutputLine, Printed};
+use super::printed::{Output, Printed};
 use crate::engine::Engine;
 use crate::wasi::Sandbox;
 
@@ -42,10 +42,11 @@ pub struct Confinement {
     pub memory: Option<Memory>,
     /// Environment and clock that the module sees.
     pub sandbox: Arc<Sandbox>,
+    /// Output of the module.
+    pub printed: Printed,
     bounds: Bounds,
     limiter: Limiter,
     meter: CpuTimeMeter,
-    printed: Printed,
 }
 
 impl Confinement {
@@ -56,8 +57,8 @@ impl Confinement {
             table_elements_max: bounds.table_elements_max,
             refused: None,
         };
-        let (meter, printed) = (CpuTimeMeter::default(), Printed::default());
-        Self { memory: None, sandbox, bounds, limiter, meter, printed }
+        let (printed, meter) = (Printed::default(), CpuTimeMeter::default());
+        Self { memory: None, sandbox, printed, bounds, limiter, meter }
     }
 
     /// Returns why memory or table elements were refused since the call began, if they were.
@@ -68,28 +69,6 @@ impl Confinement {
     /// Records printed bytes, up to the output limit.
     pub(crate) fn take_printed(&mut self, output: Output, bytes: &[u8]) {
         self.printed.take(output, bytes, self.bounds.line_bytes_max, self.bounds.printed_bytes_max);
-    }
-
-    /// Whether complete printed lines are available.
-    #[inline]
-    pub fn has_lines(&self) -> bool {
-        self.printed.has_lines()
-    }
-
-    /// Takes the complete printed lines.
-    pub fn take_lines(&mut self) -> Vec<OutputLine> {
-        self.printed.take_lines()
-    }
-
-    /// Takes all remaining output, with unterminated lines, when no more will come.
-    pub fn take_rest(&mut self) -> Vec<OutputLine> {
-        self.printed.take_rest()
-    }
-
-    /// Ends a call and returns the number of printed bytes that were dropped during it.
-    #[inline]
-    pub fn end_call(&mut self) -> usize {
-        self.printed.end_call()
     }
 }
 

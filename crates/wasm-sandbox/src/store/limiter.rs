@@ -23,18 +23,18 @@ pub(super) struct Limiter {
 }
 
 impl Limiter {
-    fn note(&mut self, may: bool) {
-        if !may {
+    /// Returns whether a size is within the limit, and records a refusal.
+    fn allow(&mut self, desired: usize, max: usize) -> wasmtime::Result<bool> {
+        if desired > max {
             self.refused = Some(Refused::Limit);
         }
+        Ok(desired <= max)
     }
 }
 
 impl ResourceLimiter for Limiter {
     fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        let may = desired <= self.memory_bytes_max;
-        self.note(may);
-        Ok(may)
+        self.allow(desired, self.memory_bytes_max)
     }
 
     fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
@@ -43,9 +43,7 @@ impl ResourceLimiter for Limiter {
     }
 
     fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        let may = desired <= self.table_elements_max;
-        self.note(may);
-        Ok(may)
+        self.allow(desired, self.table_elements_max)
     }
 
     fn table_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {

@@ -9,4 +9,4 @@ mod printed;
 pub use confinement::{Bounds, Confined, Confinement, begin, confine};
 pub use limiter::Refused;
 pub use memory::{memory_of, put};
-pub use printed::{Output, OutputLine};
+pub use printed::{Output, OutputLine, Printed};

@@ -2,7 +2,7 @@
 
 /// Output of a module, split into lines.
 #[derive(Debug, Default)]
-pub(super) struct Printed {
+pub struct Printed {
     stdout: Vec<u8>,
     stderr: Vec<u8>,
     lines: Vec<OutputLine>,
@@ -49,18 +49,14 @@ impl Printed {
         }
     }
 
-    /// Whether complete lines are available.
-    pub(super) fn has_lines(&self) -> bool {
-        !self.lines.is_empty()
-    }
-
     /// Takes the complete lines.
-    pub(super) fn take_lines(&mut self) -> Vec<OutputLine> {
+    #[inline]
+    pub fn take_lines(&mut self) -> Vec<OutputLine> {
         std::mem::take(&mut self.lines)
     }
 
     /// Takes all remaining output, with unterminated lines, when no more will come.
-    pub(super) fn take_rest(&mut self) -> Vec<OutputLine> {
+    pub fn take_rest(&mut self) -> Vec<OutputLine> {
         let rest = [
             OutputLine { output: Output::Stdout, text: std::mem::take(&mut self.stdout) },
             OutputLine { output: Output::Stderr, text: std::mem::take(&mut self.stderr) },
@@ -70,7 +66,8 @@ impl Printed {
     }
 
     /// Ends a call and returns the number of bytes that were dropped during it.
-    pub(super) fn end_call(&mut self) -> usize {
+    #[inline]
+    pub fn end_call(&mut self) -> usize {
         self.taken = 0;
         std::mem::take(&mut self.dropped)
     }
@@ -97,7 +94,7 @@ mod tests {
         printed.take(Output::Stdout, b"one\ntw", 10, 100);
         printed.take(Output::Stderr, b"other", 10, 100);
         assert_eq!(lines(&mut printed), ["one"]);
-        assert!(!printed.has_lines());
+        assert!(printed.take_lines().is_empty());
         printed.take(Output::Stdout, b"o\n", 10, 100);
         assert_eq!(lines(&mut printed), ["two"]);
         let rest: Vec<Vec<u8>> = printed.take_rest().into_iter().map(|line| line.text).collect();

@@ -6,8 +6,8 @@ use wasmtime::{Caller, Linker};
 
 use crate::store::{Confined, put};
 
-use super::clock::WasiClock;
 use super::errno::{Errno, WasiResult, wire};
+use super::sandbox::WasiClock;
 
 pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmtime::Result<()> {
     linker.func_wrap(
@@ -36,5 +36,5 @@ fn time(clocks: &dyn WasiClock, clock: u32) -> WasiResult<Duration> {
 
 fn tell<T: Confined>(caller: &mut Caller<'_, T>, time: WasiResult<Duration>, place: u32) -> WasiResult {
     let nanoseconds = u64::try_from(time?.as_nanos()).map_err(|_| Errno::Invalid)?;
-    put(caller, place, nanoseconds.to_le_bytes()).map_err(|_| Errno::Fault)
+    Ok(put(caller, place, nanoseconds.to_le_bytes())?)
 }

@@ -45,7 +45,7 @@ pub(super) fn check(descriptor: u32) -> WasiResult {
 
 fn describe(memory: &mut [u8], descriptor: u32, place: u32) -> WasiResult {
     check(descriptor)?;
-    let room = Region::new(place, 24).of_mut(memory).map_err(|_| Errno::Fault)?;
+    let room = Region::new(place, 24).of_mut(memory)?;
     let rights = if descriptor == 0 { RIGHT_READ } else { RIGHT_WRITE };
     room.fill(0);
     if let [kind, _, _, _, _, _, _, _, base, ..] = room {
@@ -57,7 +57,7 @@ fn describe(memory: &mut [u8], descriptor: u32, place: u32) -> WasiResult {
 
 fn describe_file(memory: &mut [u8], descriptor: u32, place: u32) -> WasiResult {
     check(descriptor)?;
-    let room = Region::new(place, 64).of_mut(memory).map_err(|_| Errno::Fault)?;
+    let room = Region::new(place, 64).of_mut(memory)?;
     room.fill(0);
     if let Some(kind) = room.get_mut(16) {
         *kind = CHARACTER_DEVICE;
@@ -70,7 +70,7 @@ fn read_nothing<T: Confined>(caller: &mut Caller<'_, T>, descriptor: u32, place:
     if descriptor != 0 {
         return Err(Errno::BadDescriptor);
     }
-    put(caller, place, 0_u32.to_le_bytes()).map_err(|_| Errno::Fault)
+    Ok(put(caller, place, 0_u32.to_le_bytes())?)
 }
 
 const CHARACTER_DEVICE: u8 = 2;

@@ -39,17 +39,17 @@ fn sizes<T: Confined>(
     let count = u32::try_from(entries.len()).map_err(|_| Errno::Invalid)?;
     let bytes: usize = entries.iter().map(String::len).sum();
     let bytes = u32::try_from(bytes).map_err(|_| Errno::Invalid)?;
-    put(caller, count_place, count.to_le_bytes()).map_err(|_| Errno::Fault)?;
-    put(caller, bytes_place, bytes.to_le_bytes()).map_err(|_| Errno::Fault)
+    put(caller, count_place, count.to_le_bytes())?;
+    Ok(put(caller, bytes_place, bytes.to_le_bytes())?)
 }
 
 fn write(memory: &mut [u8], pointers: u32, texts: u32, entries: &[String]) -> WasiResult {
     let (mut pointer, mut text) = (pointers, texts);
     for entry in entries {
         let len = u32::try_from(entry.len()).map_err(|_| Errno::Invalid)?;
-        let place = Region::new(pointer, 4).of_mut(memory).map_err(|_| Errno::Fault)?;
+        let place = Region::new(pointer, 4).of_mut(memory)?;
         place.copy_from_slice(&text.to_le_bytes());
-        let place = Region::new(text, len).of_mut(memory).map_err(|_| Errno::Fault)?;
+        let place = Region::new(text, len).of_mut(memory)?;
         place.copy_from_slice(entry.as_bytes());
         pointer = pointer.checked_add(4).ok_or(Errno::Fault)?;
         text = text.checked_add(len).ok_or(Errno::Fault)?;

@@ -1,5 +1,7 @@
 //! Error numbers of WASI functions.
 
+use crate::region::Beyond;
+
 /// Result of a WASI function.
 pub(super) type WasiResult<T = ()> = Result<T, Errno>;
 
@@ -21,6 +23,12 @@ pub(super) enum Errno {
     NotSupported = 58,
     /// The descriptor is not seekable.
     NoSeek = 70,
+}
+
+impl From<Beyond> for Errno {
+    fn from(_: Beyond) -> Self {
+        Self::Fault
+    }
 }
 
 /// Converts a result to its error number, 0 for success.

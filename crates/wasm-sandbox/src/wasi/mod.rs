@@ -1,6 +1,5 @@
 //! Subset of WASI for modules: output to the log, time and randomness; nothing else.
 
-mod clock;
 mod clocks;
 mod define;
 mod descriptors;
@@ -12,6 +11,5 @@ mod random;
 mod refusals;
 mod sandbox;
 
-pub use clock::{SystemClock, WasiClock};
 pub use define::define;
-pub use sandbox::Sandbox;
+pub use sandbox::{Sandbox, SystemClock, WasiClock};

@@ -26,14 +26,14 @@ fn poll(memory: &mut [u8], asked: u32, events: u32, count: u32, count_place: u32
     if count == 0 || count > ASKED_MAX {
         return Err(Errno::Invalid);
     }
-    Region::new(events, count * EVENT_BYTES).of(memory).map_err(|_| Errno::Fault)?;
-    Region::new(count_place, 4).of(memory).map_err(|_| Errno::Fault)?;
-    let asked = Region::new(asked, count * ASKED_BYTES).of(memory).map_err(|_| Errno::Fault)?.to_vec();
+    Region::new(events, count * EVENT_BYTES).of(memory)?;
+    Region::new(count_place, 4).of(memory)?;
+    let asked = Region::new(asked, count * ASKED_BYTES).of(memory)?.to_vec();
     let (asked, _) = asked.as_chunks::<{ ASKED_BYTES as usize }>();
     let answers: Vec<u8> = asked.iter().flat_map(answer).collect();
-    let room = Region::new(events, count * EVENT_BYTES).of_mut(memory).map_err(|_| Errno::Fault)?;
+    let room = Region::new(events, count * EVENT_BYTES).of_mut(memory)?;
     room.copy_from_slice(&answers);
-    let room = Region::new(count_place, 4).of_mut(memory).map_err(|_| Errno::Fault)?;
+    let room = Region::new(count_place, 4).of_mut(memory)?;
     room.copy_from_slice(&count.to_le_bytes());
     Ok(())
 }

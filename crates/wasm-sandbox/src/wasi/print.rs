@@ -29,7 +29,7 @@ impl Pieces {
         if self.count > PIECES_MAX {
             return Err(Errno::Invalid);
         }
-        let list = Region::new(self.start, self.count * 8).of(memory).map_err(|_| Errno::Fault)?;
+        let list = Region::new(self.start, self.count * 8).of(memory)?;
         let (pairs, _) = list.as_chunks::<8>();
         let regions = pairs.iter().map(|[a, b, c, d, e, f, g, h]| {
             Region::new(u32::from_le_bytes([*a, *b, *c, *d]), u32::from_le_bytes([*e, *f, *g, *h]))
@@ -51,19 +51,19 @@ fn write<T: Confined>(
     };
     let Some(memory) = caller.data().confinement().memory else { return Err(Errno::Fault) };
     let (memory, confined) = memory.data_and_store_mut(&mut *caller);
-    Region::new(written_place, 4).of(memory).map_err(|_| Errno::Fault)?;
+    Region::new(written_place, 4).of(memory)?;
     let regions = pieces.read(memory)?;
     let mut written: u32 = 0;
     for region in &regions {
-        region.of(memory).map_err(|_| Errno::Fault)?;
+        region.of(memory)?;
         written = written.checked_add(region.len).ok_or(Errno::Invalid)?;
     }
     for region in regions {
-        let bytes = region.of(memory).map_err(|_| Errno::Fault)?;
+        let bytes = region.of(memory)?;
         confined.confinement_mut().take_printed(output, bytes);
     }
     confined.handle_lines();
-    put(caller, written_place, written.to_le_bytes()).map_err(|_| Errno::Fault)
+    Ok(put(caller, written_place, written.to_le_bytes())?)
 }
 
 /// Maximum number of buffers per write.

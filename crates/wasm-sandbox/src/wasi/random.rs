@@ -18,7 +18,7 @@ fn fill(memory: &mut [u8], region: Region) -> WasiResult {
     if region.len > RANDOM_BYTES_MAX {
         return Err(Errno::Invalid);
     }
-    let room = region.of_mut(memory).map_err(|_| Errno::Fault)?;
+    let room = region.of_mut(memory)?;
     getrandom::fill(room).map_err(|_| Errno::NotSupported)
 }
 

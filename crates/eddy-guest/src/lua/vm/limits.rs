@@ -35,9 +35,7 @@ impl VmLimits {
     pub(super) fn block_bytes(&self) -> usize {
         (self.memory_bytes / 16).clamp(BLOCK_BYTES_MIN, REFUSED_BYTES - 1)
     }
-}
 
-impl VmLimits {
     /// Returns the fault of a VM whose memory is used up.
     pub(in crate::lua) fn memory_fault(&self) -> VmFault {
         let bytes = |size| u64::try_from(size).unwrap_or(u64::MAX);

@@ -1,7 +1,6 @@
 //! Structures of `abi/eddy_filter.h` in Rust; a test compares their layout with the C compiler's.
 
 use std::ffi::c_void;
-use std::ptr;
 
 use eddy_filter::EndedExchange;
 use eddy_http::{Field, Span};
@@ -10,7 +9,7 @@ use eddy_http::{Field, Span};
 pub(crate) const ABI: u32 = 1;
 
 /// `eddy_text`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct NativeText {
     pub(crate) data: *const u8,
@@ -18,7 +17,7 @@ pub(crate) struct NativeText {
 }
 
 /// `eddy_head`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct NativeHead {
     pub(crate) bytes: *const u8,
@@ -52,7 +51,7 @@ pub(crate) struct NativePair {
 }
 
 /// `eddy_about`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct NativeAbout {
     pub(crate) peer: NativeText,
@@ -75,7 +74,7 @@ pub(crate) struct NativeAbout {
 }
 
 /// `eddy_call`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub(crate) struct NativeCall {
     pub(crate) abi: u32,
@@ -215,20 +214,11 @@ pub(crate) struct NativeLibraryTable {
 pub(crate) type OpenFn = unsafe extern "C" fn(*const HostTable) -> *const c_void;
 
 impl NativeText {
-    /// Empty text.
-    pub(crate) const EMPTY: Self = Self { data: ptr::null(), len: 0 };
-
     /// Returns a text that refers to these bytes.
     #[inline]
     pub(crate) fn of(bytes: &[u8]) -> Self {
         Self { data: bytes.as_ptr(), len: bytes.len() }
     }
-}
-
-impl NativeHead {
-    /// Empty head.
-    pub(crate) const EMPTY: Self =
-        Self { bytes: ptr::null(), fields: ptr::null(), bytes_len: 0, fields_len: 0 };
 }
 
 // Heads and ends are passed in place, so their layout is part of the ABI.

@@ -15,7 +15,7 @@ use super::*;
 type LayoutConstants = Vec<(String, i64)>;
 
 macro_rules! layout {
-    ($facts:ident, $c:literal, $rust:ty, $($field:ident),*) => {
+    ($facts:ident, $c:literal, $rust:ty, [$($field:ident)*]) => {
         push(&mut $facts, concat!("sizeof(", $c, ")"), size_of::<$rust>());
         push(&mut $facts, concat!("_Alignof(", $c, ")"), align_of::<$rust>());
         $(push(
@@ -32,136 +32,37 @@ fn push(facts: &mut LayoutConstants, name: &str, value: usize) {
 
 fn layouts() -> LayoutConstants {
     let mut facts = LayoutConstants::new();
-    layout!(facts, "eddy_text", NativeText, data, len);
-    layout!(facts, "eddy_span", Span, start, end);
-    layout!(facts, "eddy_field", Field, name, value, id);
+    layout!(facts, "eddy_text", NativeText, [data len]);
+    layout!(facts, "eddy_span", Span, [start end]);
+    layout!(facts, "eddy_field", Field, [name value id]);
     push(&mut facts, "offsetof(eddy_field, flags)", offset_of!(Field, is_nominated));
     push(&mut facts, "offsetof(eddy_field, reserved)", offset_of!(Field, is_own));
-    layout!(facts, "eddy_head", NativeHead, bytes, fields, bytes_len, fields_len);
-    layout!(
-        facts,
-        "eddy_step",
-        NativeStep,
-        filter,
-        config,
-        state,
-        id,
-        nanos,
-        verdict,
-        flags,
-        reserved,
-        reserved2
-    );
-    layout!(facts, "eddy_pair", NativePair, space, key, value);
-    layout!(
-        facts,
-        "eddy_about",
-        NativeAbout,
-        peer,
-        local,
-        listener,
-        rule,
-        cluster,
-        endpoint,
-        request_id,
-        details,
-        metadata,
-        metadata_len,
-        started_unix_us,
-        duration_us,
-        connection,
-        request_bytes,
-        response_bytes,
-        attempts
-    );
-    layout!(facts, "eddy_ended", EndedExchange, filter, state, reason);
-    layout!(
-        facts,
-        "eddy_call",
-        NativeCall,
-        abi,
-        size,
-        worker,
-        status,
-        phase,
-        flags,
-        version,
-        method,
-        exchange,
-        turn,
-        steps_len,
-        steps,
-        request,
-        response,
-        trailers,
-        method_name,
-        target,
-        authority,
-        scheme,
-        body,
-        about,
-        edits,
-        edits_cap,
-        edits_len,
-        ended,
-        ended_len,
-        stopped,
-        current
-    );
-    layout!(facts, "eddy_metric", MetricCells, cells, stride);
-    layout!(
-        facts,
-        "eddy_outbound",
-        NativeOutbound,
-        size,
-        filter,
-        token,
-        exchange,
-        cluster,
-        method,
-        target,
-        authority,
-        fields,
-        fields_len,
-        timeout_ms,
-        body
-    );
-    layout!(facts, "eddy_event", NativeEvent, size, kind, token, filter, worker, status, head, body);
-    layout!(
-        facts,
-        "eddy_host",
-        HostTable,
-        abi,
-        size,
-        workers,
-        level,
-        resume,
-        edits_grow,
-        log,
-        metric,
-        send,
-        cancel,
-        memory_soft_bytes
-    );
-    layout!(facts, "eddy_filter_info", Info, size, interest, filter, flags);
-    layout!(
-        facts,
-        "eddy_library",
-        NativeLibraryTable,
-        abi,
-        size,
-        sdk,
-        toolchain,
-        filters,
-        filters_len,
-        filter_new,
-        config_new,
-        config_free,
-        filter_free,
-        run,
-        event,
+    layout!(facts, "eddy_head", NativeHead, [bytes fields bytes_len fields_len]);
+    layout!(facts, "eddy_step", NativeStep, [filter config state id nanos verdict flags reserved reserved2]);
+    layout!(facts, "eddy_pair", NativePair, [space key value]);
+    layout!(facts, "eddy_about", NativeAbout, [
+        peer local listener rule cluster endpoint request_id details metadata metadata_len started_unix_us
+        duration_us connection request_bytes response_bytes attempts
+    ]);
+    layout!(facts, "eddy_ended", EndedExchange, [filter state reason]);
+    layout!(facts, "eddy_call", NativeCall, [
+        abi size worker status phase flags version method exchange turn steps_len steps request response
+        trailers method_name target authority scheme body about edits edits_cap edits_len ended ended_len
+        stopped current
+    ]);
+    layout!(facts, "eddy_metric", MetricCells, [cells stride]);
+    layout!(facts, "eddy_outbound", NativeOutbound, [
+        size filter token exchange cluster method target authority fields fields_len timeout_ms body
+    ]);
+    layout!(facts, "eddy_event", NativeEvent, [size kind token filter worker status head body]);
+    layout!(facts, "eddy_host", HostTable, [
+        abi size workers level resume edits_grow log metric send cancel memory_soft_bytes
+    ]);
+    layout!(facts, "eddy_filter_info", Info, [size interest filter flags]);
+    layout!(facts, "eddy_library", NativeLibraryTable, [
+        abi size sdk toolchain filters filters_len filter_new config_new config_free filter_free run event
         stop
-    );
+    ]);
     facts
 }
 

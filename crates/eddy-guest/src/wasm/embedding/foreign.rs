@@ -37,7 +37,7 @@ impl Embedding {
 
     /// Requests that the route is selected again.
     pub(super) fn clear_route(&mut self, scope: CallerScope) -> HostResult {
-        let message_view = self.sight_of_mut(scope.context, Direction::Request).ok_or(Status::BadArgument)?;
+        let message_view = self.view_of_mut(scope.context, Direction::Request).ok_or(Status::BadArgument)?;
         let is_open = match message_view.phase() {
             Some(Phase::RequestHead) => true,
             Some(Phase::RequestBody) => message_view.is_head_open,

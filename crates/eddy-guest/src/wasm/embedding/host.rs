@@ -16,7 +16,7 @@ use proxy_wasm_host::{
 
 use super::Embedding;
 use super::state::direction_of;
-use crate::wasm::message_view::MessageSection;
+use crate::wasm::message_view::{MessageSection, MessageView};
 
 impl Host for Embedding {
     fn log(&mut self, scope: CallerScope, level: LogLevel, message: &[u8]) {
@@ -54,20 +54,14 @@ impl Host for Embedding {
         map: MapType,
         visit: &mut dyn FnMut(&[u8], &[u8]),
     ) -> HostResult {
-        match part_of(map) {
-            Some(part) => {
-                if let Some(message_view) = self.sight_of(scope.context, direction_of(part)) {
-                    message_view.visit(part, visit);
-                }
-                Ok(())
+        if let Some(part) = part_of(map) {
+            if let Some(message_view) = self.view_of(scope.context, direction_of(part)) {
+                message_view.visit(part, visit);
             }
-            None => {
-                if let (MapType::HttpCallResponseHeaders, Some(answer)) = (map, &self.answer) {
-                    answer.visit(visit);
-                }
-                Ok(())
-            }
+        } else if let (MapType::HttpCallResponseHeaders, Some(answer)) = (map, &self.answer) {
+            answer.visit(visit);
         }
+        Ok(())
     }
 
     fn map_value(
@@ -77,7 +71,7 @@ impl Host for Embedding {
         key: &[u8],
     ) -> HostResult<Option<Cow<'_, [u8]>>> {
         if let Some(part) = part_of(map) {
-            let message_view = self.sight_of(scope.context, direction_of(part));
+            let message_view = self.view_of(scope.context, direction_of(part));
             return Ok(message_view.and_then(|message_view| message_view.value(part, key)));
         }
         let answer = self.answer.as_ref().filter(|answer| answer.status > 0);
@@ -86,33 +80,29 @@ impl Host for Embedding {
                 Some(answer.status.to_string().into_bytes().into())
             }
             (MapType::HttpCallResponseHeaders, Some(answer)) => {
-                answer.fields().first_named(key).map(|value| value.to_vec().into())
+                answer.head.fields().first_named(key).map(|value| value.to_vec().into())
             }
             _ => None,
         })
     }
 
     fn map_set(&mut self, scope: CallerScope, map: MapType, pairs: Pairs<'_>) -> HostResult {
-        let part = part_of(map).ok_or(Status::BadArgument)?;
-        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        let (part, message_view) = self.section_mut(scope, map)?;
         message_view.set_all(part, pairs)
     }
 
     fn map_add(&mut self, scope: CallerScope, map: MapType, key: &[u8], value: &[u8]) -> HostResult {
-        let part = part_of(map).ok_or(Status::BadArgument)?;
-        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        let (part, message_view) = self.section_mut(scope, map)?;
         message_view.add(part, key, value)
     }
 
     fn map_replace(&mut self, scope: CallerScope, map: MapType, key: &[u8], value: &[u8]) -> HostResult {
-        let part = part_of(map).ok_or(Status::BadArgument)?;
-        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        let (part, message_view) = self.section_mut(scope, map)?;
         message_view.replace(part, key, value)
     }
 
     fn map_remove(&mut self, scope: CallerScope, map: MapType, key: &[u8]) -> HostResult {
-        let part = part_of(map).ok_or(Status::BadArgument)?;
-        let message_view = self.sight_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        let (part, message_view) = self.section_mut(scope, map)?;
         message_view.remove(part, key)
     }
 
@@ -141,7 +131,7 @@ impl Host for Embedding {
         bytes: &[u8],
     ) -> HostResult {
         let (phase, direction) = body_of(buffer).ok_or(Status::BadArgument)?;
-        let message_view = self.sight_of_mut(scope.context, direction).ok_or(Status::BadArgument)?;
+        let message_view = self.view_of_mut(scope.context, direction).ok_or(Status::BadArgument)?;
         message_view.replace_body(phase, range, bytes)
     }
 
@@ -152,10 +142,8 @@ impl Host for Embedding {
             StreamType::HttpResponse => Direction::Response,
             StreamType::Downstream | StreamType::Upstream => return Err(Status::Unimplemented),
         };
-        if let Some(goes_on) = self.wishes.goes_on.get_mut(direction as usize)
-            && self.stream == Some(context)
-        {
-            *goes_on = true;
+        if self.stream == Some(context) {
+            self.wishes.goes_on[direction as usize] = true;
         }
         // A stream that is not paused continues anyway.
         self.decide(context, Some(direction), Verdict::Continue);
@@ -252,13 +240,24 @@ impl Host for Embedding {
 }
 
 impl Embedding {
+    /// Returns the section of a map and the view in which it can be changed.
+    fn section_mut(
+        &mut self,
+        scope: CallerScope,
+        map: MapType,
+    ) -> HostResult<(MessageSection, &mut MessageView)> {
+        let part = part_of(map).ok_or(Status::BadArgument)?;
+        let message_view = self.view_of_mut(scope.context, direction_of(part)).ok_or(Status::BadArgument)?;
+        Ok((part, message_view))
+    }
+
     fn buffer(&self, scope: CallerScope, buffer: BufferType) -> HostResult<&[u8]> {
         if buffer == BufferType::HttpCallResponseBody {
             let answer = self.answer.as_ref().filter(|answer| answer.status > 0);
             return answer.map(|answer| &*answer.body).ok_or(Status::NotFound);
         }
         let (phase, direction) = body_of(buffer).ok_or(Status::NotFound)?;
-        self.sight_of(scope.context, direction).ok_or(Status::NotFound)?.body(phase)
+        self.view_of(scope.context, direction).ok_or(Status::NotFound)?.body(phase)
     }
 }
 

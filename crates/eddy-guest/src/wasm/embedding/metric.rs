@@ -1,10 +1,13 @@
 //! Metrics defined by modules.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering::Relaxed;
 
 use eddy_filter::{HostApi as EddyHost, Metric, MetricError, MetricKind};
 use proxy_wasm_host::MetricId;
 use proxy_wasm_host::abi::{HostResult, MetricType, Status};
+
+use crate::lock::lock;
 
 /// Metrics of a library, by number.
 ///
@@ -37,7 +40,7 @@ impl Metrics {
             MetricType::Gauge => MetricKind::Gauge,
             MetricType::Histogram => MetricKind::Histogram,
         };
-        let mut defined = self.defined.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut defined = lock(&self.defined);
         let known = defined.iter().position(|known| known.filter == filter && known.name == name);
         let index = match known {
             Some(index) if defined.get(index).is_some_and(|known| known.kind == kind) => index,
@@ -71,7 +74,7 @@ impl Metrics {
     }
 
     fn get(&self, id: MetricId) -> HostResult<(MetricKind, Metric)> {
-        let defined = self.defined.lock().unwrap_or_else(PoisonError::into_inner);
+        let defined = lock(&self.defined);
         let index = usize::try_from(id.0).map_err(|_| Status::NotFound)?;
         defined.get(index).map(|defined| (defined.kind, defined.metric)).ok_or(Status::NotFound)
     }
@@ -81,7 +84,7 @@ impl Metrics {
         let (kind, metric) = self.get(id)?;
         match kind {
             MetricKind::Counter => metric.add(lane, value),
-            MetricKind::Gauge => metric.add(lane, value.wrapping_sub(sum(&metric, 0))),
+            MetricKind::Gauge => metric.add(lane, value.wrapping_sub(sum(&metric))),
             MetricKind::Histogram => {
                 let place = BOUNDS.iter().position(|bound| value <= *bound).unwrap_or(BOUNDS.len());
                 add_at(&metric, lane, place, 1);
@@ -107,19 +110,20 @@ impl Metrics {
 
     pub(super) fn value(&self, id: MetricId) -> HostResult<u64> {
         let (kind, metric) = self.get(id)?;
-        if kind == MetricKind::Histogram { Err(Status::BadArgument) } else { Ok(sum(&metric, 0)) }
+        if kind == MetricKind::Histogram { Err(Status::BadArgument) } else { Ok(sum(&metric)) }
     }
 }
 
 fn add_at(metric: &Metric, lane: usize, cell: usize, amount: u64) {
     if let Some(cell) = metric.cells.get(lane * metric.stride + cell) {
-        cell.fetch_add(amount, std::sync::atomic::Ordering::Relaxed);
+        cell.fetch_add(amount, Relaxed);
     }
 }
 
-fn sum(metric: &Metric, cell: usize) -> u64 {
-    let cells = metric.cells.iter().skip(cell).step_by(metric.stride.max(1));
-    cells.fold(0, |sum, cell| sum.wrapping_add(cell.load(std::sync::atomic::Ordering::Relaxed)))
+/// Returns the value of a counter or gauge over all lanes.
+fn sum(metric: &Metric) -> u64 {
+    let cells = metric.cells.iter().step_by(metric.stride.max(1));
+    cells.fold(0, |sum, cell| sum.wrapping_add(cell.load(Relaxed)))
 }
 
 /// Converts a name to a valid metric name: characters other than letters, digits and `_` become `_`.

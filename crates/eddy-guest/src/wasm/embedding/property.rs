@@ -29,7 +29,7 @@ impl Embedding {
         if let Some((_, value)) = own.into_iter().flatten().find(|(name, _)| is_same(name, segments)) {
             return Some(Cow::Borrowed(value));
         }
-        let message_view = self.sight_of(scope.context, Direction::Request)?;
+        let message_view = self.view_of(scope.context, Direction::Request)?;
         property::of_exchange(message_view, segments).or_else(|| {
             property::of_exchange(message_view, &[b"metadata", b"filter_metadata", SPACE, &joined(segments)])
                 .map(|value| value.into_owned().into())
@@ -60,12 +60,11 @@ impl Embedding {
             None => own.push((name, value.to_vec())),
         }
         let json = std::str::from_utf8(value).ok().and_then(|text| serde_json::to_string(text).ok());
-        let message_view = self.sight_of_mut(scope.context, Direction::Request).is_some();
-        if let Some(json) = json.filter(|_| message_view && !key.contains(&0)) {
+        if let Some(json) = json.filter(|_| !key.contains(&0))
+            && let Some(message_view) = self.view_of_mut(scope.context, Direction::Request)
+        {
             let edit = FilterEdit::Metadata { space: SPACE, key: &key, value: json.as_bytes() };
-            if let Some(message_view) = self.sight_of_mut(scope.context, Direction::Request) {
-                return message_view.push(&edit);
-            }
+            return message_view.push(&edit);
         }
         Ok(())
     }

@@ -1,9 +1,11 @@
 //! Shared queues for whose items plugins of a library are notified.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use proxy_wasm_host::abi::HostResult;
 use proxy_wasm_host::{QueueId, QueueListener, SharedServices};
+
+use crate::lock::lock;
 
 /// Queues and the plugins that are notified of their items.
 ///
@@ -23,7 +25,7 @@ impl Queues {
     pub(super) fn register(&self, group: &str, name: &[u8], plugin: usize) -> HostResult<QueueId> {
         let listener = Some(Arc::clone(&self.listener));
         let queue = self.services.register_queue(group.as_bytes(), name, listener)?;
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         known.retain(|(other, _)| *other != queue);
         known.push((queue, plugin));
         Ok(queue)
@@ -31,7 +33,7 @@ impl Queues {
 
     /// Returns the plugin that is notified of a queue's items.
     pub(crate) fn plugin_of(&self, queue: QueueId) -> Option<usize> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock(&self.known);
         known.iter().find(|(known, _)| *known == queue).map(|(_, plugin)| *plugin)
     }
 }

@@ -153,7 +153,7 @@ impl Embedding {
     }
 
     /// Returns the message view for a context: the current one, or that of a paused stream.
-    pub(super) fn sight_of(&self, context: Option<ContextId>, direction: Direction) -> Option<&MessageView> {
+    pub(super) fn view_of(&self, context: Option<ContextId>, direction: Direction) -> Option<&MessageView> {
         if context.is_some() && context == self.stream {
             return Some(&self.message_view);
         }
@@ -163,7 +163,7 @@ impl Embedding {
         found.map(|waiting| &waiting.message_view)
     }
 
-    pub(super) fn sight_of_mut(
+    pub(super) fn view_of_mut(
         &mut self,
         context: Option<ContextId>,
         direction: Direction,

@@ -36,21 +36,13 @@ impl Embedding {
         self.properties.remove(&stream);
     }
 
-    /// Sets the verdict of a stream's paused messages; returns whether there was one.
-    pub(super) fn decide(
-        &mut self,
-        stream: ContextId,
-        direction: Option<Direction>,
-        verdict: Verdict,
-    ) -> bool {
+    /// Sets the verdict of a stream's paused messages.
+    pub(super) fn decide(&mut self, stream: ContextId, direction: Option<Direction>, verdict: Verdict) {
         let is_meant = |waiting: &&mut PausedMessage| {
             waiting.stream == stream && direction.is_none_or(|direction| direction == waiting.direction)
         };
-        let mut is_any = false;
         for waiting in self.waiting.iter_mut().filter(is_meant) {
             waiting.decision.get_or_insert(verdict);
-            is_any = true;
         }
-        is_any
     }
 }

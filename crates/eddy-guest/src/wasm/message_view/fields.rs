@@ -212,17 +212,8 @@ impl MessageView {
 
     /// Returns the copy of a section to which changes are applied.
     pub(super) fn begin(&mut self, part: MessageSection) -> HostResult<&mut Overlay> {
-        let is_used = match part {
-            MessageSection::Request => self.request.is_used(),
-            MessageSection::Response => self.response.is_used(),
-            MessageSection::RequestTrailers | MessageSection::ResponseTrailers => self.trailers.is_used(),
-        };
-        if !is_used {
-            let mut overlay = std::mem::take(match part {
-                MessageSection::Request => &mut self.request,
-                MessageSection::Response => &mut self.response,
-                MessageSection::RequestTrailers | MessageSection::ResponseTrailers => &mut self.trailers,
-            });
+        if !self.overlay(part).is_used() {
+            let mut overlay = std::mem::take(self.overlay(part));
             let view = self.view().ok_or(Status::BadArgument)?;
             overlay.begin(self.fields(&view, part).ok_or(Status::BadArgument)?);
             *self.overlay(part) = overlay;

@@ -13,4 +13,3 @@ mod start;
 
 pub(crate) use fields::MessageSection;
 pub(crate) use shown::MessageView;
-pub(crate) use start::scheme;

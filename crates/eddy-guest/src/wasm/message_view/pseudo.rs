@@ -52,9 +52,7 @@ impl MessageView {
         }
         Ok(())
     }
-}
 
-impl MessageView {
     /// Returns the response status with its changes; 0 if there is no response.
     pub(crate) fn status(&self) -> u16 {
         self.view().map_or(0, |view| self.start.status(&view))

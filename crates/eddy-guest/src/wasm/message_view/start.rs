@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use eddy_filter::{ExchangeView, FilterEdit};
 
+use crate::guest::scheme;
+
 /// Changes to a start line; empty where there are none.
 #[derive(Debug, Default)]
 pub(super) struct StartLine {
@@ -86,9 +88,4 @@ impl StartLine {
 pub(super) fn replace(place: &mut Vec<u8>, value: &[u8]) {
     place.clear();
     place.extend_from_slice(value);
-}
-
-/// Returns the scheme of the client's request.
-pub(crate) fn scheme(view: &ExchangeView<'_>) -> &'static [u8] {
-    if view.request.is_tls { b"https" } else { b"http" }
 }

@@ -39,9 +39,7 @@ fn a_host_chunk_sees_every_library() {
     let mut vm = vm();
     vm.load_host(c"=host", "return ffi.sizeof('int') + jit.version_num % 1").expect("it is valid");
     let state = vm.state();
-    // SAFETY: the chunk is on top of the stack, and takes no arguments.
-    let status = vm.enter(state, |state| unsafe { ffi::lua_pcall(state, 0, 1, 0) });
-    assert_eq!(status, Ok(ffi::LUA_OK));
+    assert_eq!(vm.call(0, 1), Ok(()));
     // SAFETY: there is one value.
     assert_eq!(unsafe { ffi::lua_tonumber(state, -1) }, 4.0);
 }

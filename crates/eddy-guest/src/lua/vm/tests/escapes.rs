@@ -105,9 +105,7 @@ fn a_chunk_that_the_host_compiled_is_not_loaded_either() {
         "local text = string.dump(function() return 1 end) return getfenv(0).load(text) or 'refused'";
     vm.load_host(c"=host", script).expect("it is valid");
     let state = vm.state();
-    // SAFETY: the chunk is on top of the stack, and takes no arguments.
-    let status = vm.enter(state, |state| unsafe { ffi::lua_pcall(state, 0, 1, 0) });
-    assert_eq!(status, Ok(ffi::LUA_OK));
+    assert_eq!(vm.call(0, 1), Ok(()));
     // SAFETY: there is one value.
     assert_eq!(unsafe { ffi::lua_type(state, -1) }, ffi::LUA_TSTRING);
 }

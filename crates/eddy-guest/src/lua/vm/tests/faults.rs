@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use super::support::{cpu, run, run_coroutine, vm};
+use super::support::{run, run_coroutine, vm};
+use crate::lua::vm::alarm::cpu_time;
 use crate::lua::vm::{Vm, VmFault, VmLimits};
 
 /// Name and text of a script that must be aborted.
@@ -115,9 +116,9 @@ fn run_all(times: usize) {
             let is_usual = round % 10 == 0;
             let vm = if is_usual { &mut usual } else { &mut short };
             let limit = if is_usual { VmLimits::default().cpu } else { SHORT };
-            let before = cpu();
+            let before = cpu_time();
             let outcome = run_coroutine(vm, script);
-            late.push((cpu() - before).saturating_sub(limit));
+            late.push((cpu_time() - before).saturating_sub(limit));
             let fault = outcome.expect_err(name);
             assert!(matches!(fault, VmFault::Cpu(_) | VmFault::Memory { .. }), "{name}: {fault}");
             if vm.is_spent() {

@@ -61,9 +61,7 @@ fn patterns_match_as_those_of_the_library() {
     let mut vm = Vm::new(&limits).expect("a machine");
     vm.load_host(c"=compare", COMPARE).expect("it is valid");
     let state = vm.state();
-    // SAFETY: the chunk is on top of the stack, and takes no arguments.
-    let status = vm.enter(state, |state| unsafe { ffi::lua_pcall(state, 0, 1, 0) });
-    assert_eq!(status, Ok(ffi::LUA_OK));
+    assert_eq!(vm.call(0, 1), Ok(()));
     // SAFETY: there is one value.
     assert_eq!(unsafe { ffi::lua_tonumber(state, -1) }, 36_000.0);
 }

@@ -1,7 +1,5 @@
 //! Support for running scripts in VMs.
 
-use std::time::Duration;
-
 use mlua_sys as ffi;
 
 use crate::lua::vm::{Vm, VmFault, VmLimits};
@@ -14,9 +12,8 @@ pub(super) fn vm() -> Vm {
 /// Runs a script and returns its result as a text.
 pub(super) fn run(vm: &mut Vm, script: &str) -> Result<String, VmFault> {
     vm.load(c"=script", script.as_bytes())?;
+    vm.call(0, 1)?;
     let state = vm.state();
-    // SAFETY: the script is on top of the stack, and takes no arguments.
-    vm.enter(state, |state| unsafe { ffi::lua_pcall(state, 0, 1, 0) })?;
     let mut len = 0;
     // SAFETY: there is one value.
     let text = unsafe { ffi::lua_tolstring(state, -1, &raw mut len) };
@@ -46,12 +43,4 @@ pub(super) fn run_coroutine(vm: &mut Vm, script: &str) -> Result<(), VmFault> {
     // SAFETY: script and coroutine are on the stack.
     unsafe { ffi::lua_settop(state, 0) };
     outcome.map(drop)
-}
-
-/// Returns the CPU time that this thread has used.
-pub(super) fn cpu() -> Duration {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` may be written to.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
 }
