@@ -34,11 +34,9 @@ pub(super) struct ActionMaker<'m, 'o, 't> {
 /// Action of a rule and its path rewrite.
 #[derive(Debug)]
 pub(super) struct RuleDone {
-    /// The action.
     pub(super) action: Action,
     /// New path for the backend or the redirect.
     pub(super) rewrite: Option<PathRewrite>,
-    /// Source position of the rewrite.
     pub(super) rewrite_place: Option<SourceSpan>,
 }
 

@@ -22,7 +22,6 @@ pub(super) struct ListenerId {
 /// Route attached to a listener.
 #[derive(Debug)]
 pub(super) struct Attachment {
-    /// The listener.
     pub(super) listener: ListenerId,
     /// Index of the route, in the order of age.
     pub(super) route: usize,
@@ -35,7 +34,6 @@ pub(super) struct Attachment {
 pub(super) struct ParentOutcome {
     /// Name of the parent, for users.
     pub(super) parent: String,
-    /// Condition `Accepted`.
     pub(super) accepted: StatusCondition,
     /// Index of the Gateway, if eddy serves it.
     pub(super) gateway: Option<usize>,

@@ -41,13 +41,9 @@ pub(super) struct RouteFilters {
 /// Redirect response.
 #[derive(Debug)]
 pub(super) struct RouteRedirect {
-    /// Scheme.
     pub(super) scheme: Option<&'static str>,
-    /// Host.
     pub(super) host: Option<Shared<str>>,
-    /// Port.
     pub(super) port: Option<u16>,
-    /// Path.
     pub(super) path: Option<NewPath>,
     /// Status code.
     pub(super) status: u16,
@@ -56,9 +52,7 @@ pub(super) struct RouteRedirect {
 /// New path.
 #[derive(Debug)]
 pub(super) struct NewPath {
-    /// Rewrite of the path.
     pub(super) rewrite: PathRewrite,
-    /// Source position.
     pub(super) place: SourceSpan,
 }
 

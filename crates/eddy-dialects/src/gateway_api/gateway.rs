@@ -23,7 +23,6 @@ pub(super) struct GatewayObject {
     pub(super) name: ObjectName,
     /// Precedence among Gateways.
     pub(super) creation_order: CreationOrder,
-    /// Listeners.
     pub(super) listeners: Vec<GatewayListener>,
     /// Addresses that it names.
     pub(super) addresses: Vec<IpAddr>,
@@ -36,13 +35,10 @@ pub(super) struct GatewayObject {
 /// Listener of a Gateway.
 #[derive(Debug)]
 pub(super) struct GatewayListener {
-    /// Name.
     pub(super) name: Shared<str>,
     /// Hosts that it serves.
     pub(super) hostname: HostPattern,
-    /// Port.
     pub(super) port: u16,
-    /// Protocol.
     pub(super) protocol: Shared<str>,
     /// Certificates, for HTTPS.
     pub(super) tls: Option<ListenerCertificates>,
@@ -58,7 +54,6 @@ pub(super) struct GatewayListener {
     pub(super) fault: Option<ListenerFault>,
     /// Number of attached routes.
     pub(super) attached: u32,
-    /// Source position.
     pub(super) place: SourceSpan,
 }
 

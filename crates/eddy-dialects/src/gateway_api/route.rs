@@ -19,7 +19,6 @@ use crate::kubernetes::{ApiText, GATEWAY_API, Object};
 /// Route of either kind.
 #[derive(Debug)]
 pub(super) struct GatewayRoute {
-    /// Kind of the route.
     pub(super) kind: RouteKind,
     /// Name and namespace.
     pub(super) name: ObjectName,
@@ -29,22 +28,18 @@ pub(super) struct GatewayRoute {
     pub(super) parents: Vec<Parent>,
     /// Hosts that it serves; empty for any host.
     pub(super) hostnames: Vec<HostPattern>,
-    /// Rules.
     pub(super) rules: Vec<RouteRule>,
-    /// Source position.
     pub(super) place: SourceSpan,
 }
 
 /// Parent that a route attaches to.
 #[derive(Debug)]
 pub(super) struct Parent {
-    /// The Gateway.
     pub(super) gateway: ObjectName,
     /// Name of the listener, if given.
     pub(super) section: Option<Shared<str>>,
     /// Port of the listener, if given.
     pub(super) port: Option<u16>,
-    /// Source position.
     pub(super) place: SourceSpan,
 }
 
@@ -63,7 +58,6 @@ pub(super) struct RouteRule {
     pub(super) timeout: Option<Duration>,
     /// Timeout of one attempt.
     pub(super) attempt_timeout: Option<Duration>,
-    /// Source position.
     pub(super) place: SourceSpan,
 }
 

@@ -24,7 +24,6 @@ pub(super) struct IstioGateway {
 /// Port of a Gateway.
 #[derive(Clone, Debug)]
 pub(super) struct IstioServer {
-    /// Name of the Gateway.
     pub(super) gateway: ObjectName,
     /// Labels of the proxies that the Gateway is for, sorted.
     pub(super) selector: Vec<LabelPair>,

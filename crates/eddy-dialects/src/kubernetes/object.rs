@@ -13,7 +13,6 @@ use super::metadata::ObjectMetadata;
 pub(crate) struct ObjectKind {
     /// API group; empty for the core group.
     pub(crate) group: &'static str,
-    /// Name of the kind.
     pub(crate) name: &'static str,
     /// API versions that eddy reads.
     pub(crate) versions: &'static [&'static str],
@@ -65,7 +64,6 @@ const fn kind(group: &'static str, name: &'static str, versions: &'static [&'sta
 /// Object of a kind that eddy reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Object<'t> {
-    /// Kind of the object.
     pub(crate) kind: &'static ObjectKind,
     /// Name, namespace, labels and annotations.
     pub(crate) metadata: ObjectMetadata,

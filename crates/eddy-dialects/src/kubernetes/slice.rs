@@ -20,8 +20,8 @@ object! {
         optional conditions "conditions": ConditionsSpec;
         /// Object behind the endpoint.
         optional target "targetRef": TargetSpec;
-        passed "deprecatedTopology" "hints" "hostname" "nodeName" "zone";
     }
+    passed "deprecatedTopology" "hints" "hostname" "nodeName" "zone";
 }
 
 object! {
@@ -41,29 +41,25 @@ object! {
     PortSpec as "an EndpointSlice port" {
         /// Name of the Service port.
         optional name "name": ApiText;
-        /// Port number.
         optional port "port": Number<1, 65_535>;
         /// `TCP`, `UDP` or `SCTP`.
         optional protocol "protocol": ApiText;
-        passed "appProtocol";
     }
+    passed "appProtocol";
 }
 
 object! {
     /// Object behind an endpoint.
     TargetSpec as "an object reference" {
-        /// Kind of the object.
         optional kind "kind": ApiText;
-        /// Name of the object.
         optional name "name": ApiText;
-        passed "apiVersion" "fieldPath" "namespace" "resourceVersion" "uid";
     }
+    passed "apiVersion" "fieldPath" "namespace" "resourceVersion" "uid";
 }
 
 /// Endpoints of a Service.
 #[derive(Clone, Debug)]
 pub(crate) struct Slice {
-    /// The endpoints.
     pub(crate) endpoints: Vec<SliceEndpoint>,
     /// Names and numbers of the TCP ports that each endpoint has.
     pub(crate) ports: Vec<(Shared<str>, u16)>,
