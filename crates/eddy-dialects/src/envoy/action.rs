@@ -15,14 +15,14 @@ use super::scope::{HostScope, RouteConfigContext, plain_action};
 use super::template;
 
 /// Action of a route and its path rewrite.
-pub(super) struct Did {
+pub(super) struct EnvoyRouteAction {
     pub(super) action: Action,
     pub(super) rewrite: Option<PathRewrite>,
     /// Actions of the weighted clusters with their weights, when clusters have settings of their own; otherwise empty.
     pub(super) shares: Vec<(Action, u32)>,
 }
 
-impl Did {
+impl EnvoyRouteAction {
     fn plain(action: Action) -> Self {
         Self { action, rewrite: None, shares: Vec::new() }
     }
@@ -35,11 +35,11 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         scope: &HostScope<'_>,
         frame: &mut RouteConfigContext<'_, '_>,
-    ) -> Option<Did> {
+    ) -> Option<EnvoyRouteAction> {
         self.pass(node, &["metadata", "stat_prefix"]);
         self.warn_ineffective(node, &[("decorator", NO_TRACES), ("tracing", NO_TRACES)]);
         let matched = self.get(node, "match");
-        let mut did = if let Some(route) = self.get(node, "route") {
+        let mut made = if let Some(route) = self.get(node, "route") {
             self.forward(route, matched, scope, frame)?
         } else if let Some(redirect) = self.get(node, "redirect") {
             if let (Some(prefix), Some(_)) = (
@@ -60,7 +60,7 @@ impl EnvoyReader<'_> {
             return None;
         };
         let own = self.edits(node);
-        let actions = did.shares.iter_mut().map(|(action, _)| action).chain([&mut did.action]);
+        let actions = made.shares.iter_mut().map(|(action, _)| action).chain([&mut made.action]);
         for action in actions {
             let share =
                 (std::mem::take(&mut action.request_edits), std::mem::take(&mut action.response_edits));
@@ -75,7 +75,7 @@ impl EnvoyReader<'_> {
                 self.follow(&mut action.response_edits, response, node.place);
             }
         }
-        Some(did)
+        Some(made)
     }
 
     fn forward(
@@ -84,7 +84,7 @@ impl EnvoyReader<'_> {
         matched: Option<&YamlNode<'_>>,
         scope: &HostScope<'_>,
         frame: &mut RouteConfigContext<'_, '_>,
-    ) -> Option<Did> {
+    ) -> Option<EnvoyRouteAction> {
         self.warn_ineffective(node, &[("priority", "all requests have the same priority")]);
         let weighted = self.get(node, "weighted_clusters");
         let kind = if let Some(name) = self.word(node, "cluster") {
@@ -134,7 +134,7 @@ impl EnvoyReader<'_> {
             Some(policy) => Some(self.template_rewrite(policy, matched)?),
             None => self.rewrite(node),
         };
-        Some(Did { action, rewrite, shares })
+        Some(EnvoyRouteAction { action, rewrite, shares })
     }
 
     /// Returns one action per weighted cluster if any of them edits headers or rewrites the host; otherwise none.
@@ -187,9 +187,7 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         matched: Option<&YamlNode<'_>>,
     ) -> Option<PathRewrite> {
-        self.pass(node, &["name"]);
-        let (config, _) =
-            self.get(node, "typed_config").and_then(|config| self.typed(config, &[TEMPLATE]))?;
+        let (config, _) = self.typed_config(node, &[TEMPLATE])?;
         let written = self.text(config, "path_template_rewrite").unwrap_or_default().to_owned();
         let Some(template) = matched.and_then(|matched| self.template_of(matched)) else {
             self.report
@@ -218,7 +216,7 @@ impl EnvoyReader<'_> {
         Some(PathRewrite::Replace(PathReplace { expression: self.regex(pattern)?, by }))
     }
 
-    fn redirect(&mut self, node: &YamlNode<'_>) -> Did {
+    fn redirect(&mut self, node: &YamlNode<'_>) -> EnvoyRouteAction {
         let status = match self.text(node, "response_code") {
             Some("FOUND" | "1") => 302,
             Some("SEE_OTHER" | "2") => 303,
@@ -238,10 +236,10 @@ impl EnvoyReader<'_> {
             is_absolute: true,
         };
         let rewrite = self.rewrite(node);
-        Did { rewrite, ..Did::plain(plain_action(ActionKind::Redirect(redirect))) }
+        EnvoyRouteAction { rewrite, ..EnvoyRouteAction::plain(plain_action(ActionKind::Redirect(redirect))) }
     }
 
-    fn direct_response(&mut self, node: &YamlNode<'_>) -> Option<Did> {
+    fn direct_response(&mut self, node: &YamlNode<'_>) -> Option<EnvoyRouteAction> {
         let status = self.number::<u16>(node, "status").unwrap_or(0);
         if !(200..600).contains(&status) {
             self.report
@@ -256,7 +254,7 @@ impl EnvoyReader<'_> {
             body: text.unwrap_or_default().as_bytes().into(),
             content_type: "text/plain".into(),
         };
-        Some(Did::plain(plain_action(ActionKind::Respond(respond))))
+        Some(EnvoyRouteAction::plain(plain_action(ActionKind::Respond(respond))))
     }
 
     fn weighted(
@@ -299,6 +297,19 @@ impl EnvoyReader<'_> {
             None => found.hint("define it under `static_resources.clusters`"),
         }
         None
+    }
+}
+
+/// Returns a redirect of all requests to `https`, at the same host and path.
+pub(crate) fn https_redirect() -> Redirect {
+    Redirect {
+        status: 301,
+        scheme: Some("https".into()),
+        host: None,
+        strip_query: false,
+        port: None,
+        path: None,
+        is_absolute: true,
     }
 }
 

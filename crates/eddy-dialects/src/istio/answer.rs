@@ -71,19 +71,6 @@ pub(super) fn redirect(
     })
 }
 
-/// Returns a redirect of all requests to `https`, at the same host and path.
-pub(super) fn to_https() -> Redirect {
-    Redirect {
-        status: 301,
-        scheme: Some("https".into()),
-        host: None,
-        strip_query: false,
-        port: None,
-        path: None,
-        is_absolute: true,
-    }
-}
-
 /// Returns the fixed response of a route, or `None` when it is invalid; the problem is reported.
 pub(super) fn respond(spec: &DirectResponseSpec, report: &mut ProblemReport) -> Option<Respond> {
     let mut body: Shared<[u8]> = Shared::default();

@@ -11,7 +11,6 @@ use eddy_spec::value::ObjectName;
 
 use super::access::judge_policies;
 use super::action::{ActionMaker, RULE_FILTERS};
-use super::answer::to_https;
 use super::delegate::unite_delegates;
 use super::destination::Destinations;
 use super::gateway::{IstioGateway, IstioServer, read_gateway};
@@ -19,6 +18,7 @@ use super::host::intersection;
 use super::rule::{host_pattern, is_catch_all, is_for, rule_of};
 use super::server_tls::listener_tls;
 use super::service::{VirtualService, read_service};
+use crate::envoy::https_redirect;
 use crate::kubernetes::{ISTIO_NETWORKING, Manifests};
 
 /// Istio's Gateways and VirtualServices.
@@ -263,7 +263,7 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
             rule.claim = Some(rule_rank(&server.gateway, None));
             rule.rank = Some(-1);
             rule.path = PathPattern::Any;
-            rule.action = table.action(Action::new(ActionKind::Redirect(to_https())));
+            rule.action = table.action(Action::new(ActionKind::Redirect(https_redirect())));
             let places = RulePlaces::of(server.place);
             redirects.push((rule, places));
         }
