@@ -20,21 +20,11 @@ fn write(value: &Value, indent: usize, out: &mut String) {
         }
         Value::Array(elements) if !elements.is_empty() => {
             for element in elements {
-                match element {
-                    Value::Object(members) if !members.is_empty() => {
-                        let mut own = String::new();
-                        write(element, indent + 2, &mut own);
-                        // The first key is on the line of the dash.
-                        out.push_str(&format!("{pad}- {}", own.trim_start()));
-                    }
-                    Value::Array(_)
-                    | Value::Object(_)
-                    | Value::Null
-                    | Value::Bool(_)
-                    | Value::Number(_)
-                    | Value::String(_) => {
-                        out.push_str(&format!("{pad}- {}\n", inline(element)));
-                    }
+                if element.is_object() {
+                    // The first key is on the line of the dash.
+                    out.push_str(&format!("{pad}- {}", block(element, indent + 2).trim_start()));
+                } else {
+                    out.push_str(&format!("{pad}- {}\n", inline(element)));
                 }
             }
         }
