@@ -26,6 +26,25 @@ pub(crate) enum Use {
     Refused(&'static str),
 }
 
+impl Use {
+    /// Returns the support in the words of the published pages, without the remark or reason.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Read("") => "accepted",
+            Self::Read(_) => "accepted: ",
+            Self::Idle(_) => "ignored: ",
+            Self::Warned(_) => "ignored with a warning: ",
+            Self::Refused(_) => "**refused**: ",
+        }
+    }
+
+    /// Returns the remark or reason.
+    pub(crate) fn note(self) -> &'static str {
+        let (Self::Read(note) | Self::Idle(note) | Self::Warned(note) | Self::Refused(note)) = self;
+        note
+    }
+}
+
 /// Module and its directives.
 pub(super) struct NginxModule {
     pub(super) title: &'static str,

@@ -19,7 +19,7 @@ impl NginxReader<'_, '_> {
             ["data:", "engine:", "store:"].into_iter().find(|kind| word.text.starts_with(kind))
         {
             let message = format!("certificates and keys must be files, not `{kind}`");
-            self.refuse(word.place, message, "write the path of a PEM file".to_owned());
+            self.refuse(word.place, message, "write the path of a PEM file");
             return None;
         }
         self.without_variables(word)
@@ -54,14 +54,14 @@ impl NginxReader<'_, '_> {
         for server in address.servers.iter().filter_map(find) {
             let tls = &server.scope.tls;
             let hosts = hosts_of(&self.spec.servers[server.index as usize]);
-            let is_as_default =
-                !own.is_rejecting && (tls.chains.is_empty() || tls.has_same_certificates(own));
+            let is_as_default = !own.is_rejecting
+                && (tls.chains.is_empty() || tls.certificate_paths() == own.certificate_paths());
             if !is_as_default && let Some(unsaid) = hosts.unsaid {
                 let message = format!("the name `{}` cannot select a certificate", shown(&unsaid));
                 self.refuse(
                     server.place,
                     message,
-                    "give the server names without regular expressions, or its own address".to_owned(),
+                    "give the server names without regular expressions, or its own address",
                 );
             }
             if !tls.has_same_client_check(own) {
@@ -74,9 +74,8 @@ impl NginxReader<'_, '_> {
                 hosts.names.into_iter().filter(|host| taken.insert(host.clone())).collect();
             if tls.is_rejecting {
                 if server.index != default.index {
-                    let message =
-                        "eddy supports `ssl_reject_handshake` only in the default server".to_owned();
-                    self.refuse(server.place, message, "remove it from this server".to_owned());
+                    let message = "eddy supports `ssl_reject_handshake` only in the default server";
+                    self.refuse(server.place, message, "remove it from this server");
                 }
                 continue;
             }

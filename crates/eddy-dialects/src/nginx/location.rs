@@ -10,7 +10,6 @@ use eddy_spec::problem::{SourceSpan, shown};
 use super::block::{IF, LOCATION};
 use super::constants::VariableValues;
 use super::guard;
-use super::proxy::Replaced;
 use super::reader::NginxReader;
 use super::scope::BlockSettings;
 use super::tree::{Directive, NginxWord};
@@ -42,17 +41,12 @@ impl NginxReader<'_, '_> {
         let written: Vec<&str> = directive.arguments.iter().map(|word| word.text.as_str()).collect();
         let name = format!("{} {}", outer.label, written.join(" "));
         let block = directive.block.as_deref().unwrap_or_default();
-        let directives: Vec<Directive> =
-            block.iter().filter(|directive| self.accepts(directive, LOCATION)).cloned().collect();
+        let directives = self.accepted(block, LOCATION);
         let scope = outer.scope.within(&directives, self).guarded(outer.scope, block);
         let held = self.constants.after(block);
         let replaced = match &kind {
-            PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => {
-                Replaced::Text(text)
-            }
-            PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::Named(_) | PlaceKind::If => {
-                Replaced::Nothing
-            }
+            PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => Some(&**text),
+            PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::Named(_) | PlaceKind::If => None,
         };
         let may_hold = !matches!(kind, PlaceKind::Exact(_) | PlaceKind::Named(_));
         let hand = self.location_handler(&directives, &scope, replaced, &held);
@@ -179,7 +173,7 @@ impl NginxReader<'_, '_> {
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.catalogued(directive, IF)).cloned().collect();
         let scope = outer.within(&directives, self).guarded(outer, block);
-        let own = self.location_handler(&directives, &scope, Replaced::Nothing, held);
+        let own = self.location_handler(&directives, &scope, None, held);
         let hand = match (own, around) {
             (own @ LocationHandler::Proxy(_), _) => own,
             (LocationHandler::None, around) => around.clone(),
@@ -194,7 +188,7 @@ impl NginxReader<'_, '_> {
         &mut self,
         directives: &[Directive],
         scope: &BlockSettings,
-        replaced: Replaced<'_>,
+        replaced: Option<&str>,
         held: &VariableValues,
     ) -> LocationHandler {
         let mut passes = directives.iter().filter(|directive| directive.name.text == "proxy_pass");

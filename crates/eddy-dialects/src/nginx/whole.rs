@@ -16,11 +16,10 @@ use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, place_of, shown}
 use super::block::{EVENTS, HTTP, MAIN};
 use super::constants::Constants;
 use super::include::{includes, is_pattern, matches_pattern, united};
-use super::output::NginxOutput;
-use super::reader::NginxReader;
+use super::listen::Listen;
+use super::reader::{NginxOutput, NginxReader, Targets};
 use super::scope::BlockSettings;
 use super::server::ServerRead;
-use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
 
 /// Servers of an NGINX configuration, and listeners for them.
@@ -147,8 +146,7 @@ impl NginxReader<'_, '_> {
     }
 
     fn http(&mut self, block: &[Directive], frame: &mut MainContext) {
-        let directives: Vec<Directive> =
-            block.iter().filter(|directive| self.accepts(directive, HTTP)).cloned().collect();
+        let directives = self.accepted(block, HTTP);
         self.declare_variables(&directives);
         self.constants = Constants::of_http(&directives);
         self.resolver = self.group_resolver(&directives);
@@ -235,17 +233,14 @@ impl NginxReader<'_, '_> {
         let (spec, sites) = (&mut self.spec, self.output.sites);
         let mut listeners: Vec<ListenerConfig> = Vec::new();
         let mut by_address: HashMap<ListenAddress, usize> = HashMap::new();
-        let mut has_default: Vec<bool> = Vec::new();
-        let mut is_tls: Vec<bool> = Vec::new();
-        let mut has_http2: Vec<bool> = Vec::new();
+        // Parameters of all `listen` of each address together.
+        let mut united: Vec<Listen> = Vec::new();
         for server in servers {
             for listen in &server.listens {
                 let at = *by_address.entry(listen.address.clone()).or_insert_with(|| {
                     let text: Shared<str> = listen.address.to_string().into();
                     spec.addresses.push(Address { text, servers: Vec::new(), default: server.index });
-                    has_default.push(false);
-                    is_tls.push(false);
-                    has_http2.push(false);
+                    united.push(Listen { is_default: false, ..listen.clone() });
                     listeners.push(listener(
                         &listen.address,
                         SitesAt { sites, address: spec.addresses.len() - 1 },
@@ -253,15 +248,16 @@ impl NginxReader<'_, '_> {
                     ));
                     listeners.len() - 1
                 });
-                is_tls[at] |= listen.is_tls;
-                has_http2[at] |= listen.has_http2;
+                let known = &mut united[at];
+                known.is_tls |= listen.is_tls;
+                known.has_http2 |= listen.has_http2;
                 let address = &mut spec.addresses[at];
                 // A server that names an address twice does so in succession.
                 if address.servers.last() != Some(&server.index) {
                     address.servers.push(server.index);
                 }
-                if listen.is_default && !has_default[at] {
-                    has_default[at] = true;
+                if listen.is_default && !known.is_default {
+                    known.is_default = true;
                     address.default = server.index;
                     listeners[at] = listener(&listen.address, SitesAt { sites, address: at }, &server.scope);
                 }
@@ -274,14 +270,14 @@ impl NginxReader<'_, '_> {
         let addresses = std::mem::take(&mut self.spec.addresses);
         let speaking = servers.iter().filter(|server| server.scope.has_http2).map(|server| server.index);
         let speaking: HashSet<u32> = speaking.collect();
-        for (at, (listener, address)) in listeners.iter_mut().zip(&addresses).enumerate() {
-            if is_tls[at] {
+        for ((listener, address), listen) in listeners.iter_mut().zip(&addresses).zip(united) {
+            if listen.is_tls {
                 listener.tls = self.listener_tls(address, servers);
             }
             // Over TLS, one ALPN offer is made for all servers of an address.
             let says_any = address.servers.iter().any(|index| speaking.contains(index));
-            listener.http2.over_tls = has_http2[at] || says_any;
-            listener.http2.in_cleartext = has_http2[at] || speaking.contains(&address.default);
+            listener.http2.over_tls = listen.has_http2 || says_any;
+            listener.http2.in_cleartext = listen.has_http2 || speaking.contains(&address.default);
         }
         self.spec.addresses = addresses;
         listeners
