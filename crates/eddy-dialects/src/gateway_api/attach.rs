@@ -2,10 +2,11 @@
 
 use eddy_route::HostPattern;
 use eddy_spec::StatusCondition;
-use eddy_spec::problem::{ProblemReport, SourceSpan};
+use eddy_spec::problem::ProblemReport;
 
 use super::gateway::{GatewayListener, GatewayObject};
 use super::host::{covers, host_text, intersection};
+use super::ref_fault::RefFault;
 use super::route::{GatewayRoute, Parent};
 use super::route_part::RouteKind;
 use crate::kubernetes::{GATEWAY_API, Manifests};
@@ -17,6 +18,13 @@ pub(super) struct ListenerId {
     pub(super) gateway: usize,
     /// Index of the listener in the Gateway.
     pub(super) listener: usize,
+}
+
+impl ListenerId {
+    /// Returns the listener.
+    pub(super) fn of(self, gateways: &[GatewayObject]) -> &GatewayListener {
+        &gateways[self.gateway].listeners[self.listener]
+    }
 }
 
 /// Route attached to a listener.
@@ -77,13 +85,7 @@ pub(super) fn attach(
     (attachments, outcomes)
 }
 
-/// Reason why a route is not accepted.
-struct AttachFault {
-    reason: &'static str,
-    message: String,
-}
-
-fn no_gateway(parent: &Parent, gateways: &[GatewayObject], manifests: &Manifests<'_, '_>) -> AttachFault {
+fn no_gateway(parent: &Parent, gateways: &[GatewayObject], manifests: &Manifests<'_, '_>) -> RefFault {
     let name = format!("{}/{}", parent.gateway.namespace, parent.gateway.name);
     let is_there = manifests.objects.of(GATEWAY_API, "Gateway").any(|object| {
         object.metadata.namespace == parent.gateway.namespace && object.metadata.name == parent.gateway.name
@@ -102,7 +104,7 @@ fn no_gateway(parent: &Parent, gateways: &[GatewayObject], manifests: &Manifests
         };
         format!("there is no Gateway `{name}`; {known}")
     };
-    AttachFault { reason: "NoMatchingParent", message }
+    RefFault { reason: "NoMatchingParent", message }
 }
 
 /// Route and the Gateway that it is to be attached to.
@@ -117,7 +119,7 @@ struct Try<'a> {
 }
 
 impl Try<'_> {
-    fn attach(&self, attachments: &mut Vec<Attachment>) -> Result<(), AttachFault> {
+    fn attach(&self, attachments: &mut Vec<Attachment>) -> Result<(), RefFault> {
         let gateway = &self.gateways[self.gateway];
         let named: Vec<(usize, &GatewayListener)> = gateway
             .listeners
@@ -130,7 +132,7 @@ impl Try<'_> {
             .collect();
         if named.is_empty() {
             let message = "no listener has this `sectionName` and `port`".to_owned();
-            return Err(AttachFault { reason: "NoMatchingParent", message });
+            return Err(RefFault { reason: "NoMatchingParent", message });
         }
         let allowed: Vec<(usize, &GatewayListener)> = named
             .into_iter()
@@ -153,7 +155,7 @@ impl Try<'_> {
                 self.route.kind.name(),
                 self.route.name.namespace
             );
-            return Err(AttachFault { reason: "NotAllowedByListeners", message });
+            return Err(RefFault { reason: "NotAllowedByListeners", message });
         }
         let fitting: Vec<(usize, Vec<HostPattern>)> = allowed
             .iter()
@@ -164,7 +166,7 @@ impl Try<'_> {
             let names: Vec<String> =
                 allowed.iter().map(|(_, listener)| format!("`{}`", host_text(&listener.hostname))).collect();
             let message = format!("none of its hostnames matches {}", names.join(", "));
-            return Err(AttachFault { reason: "NoMatchingListenerHostname", message });
+            return Err(RefFault { reason: "NoMatchingListenerHostname", message });
         }
         let mut rival = None;
         let mut is_attached = false;
@@ -187,7 +189,7 @@ impl Try<'_> {
                     other.name.namespace,
                     other.name.name
                 );
-                Err(AttachFault { reason: "HostnameConflict", message })
+                Err(RefFault { reason: "HostnameConflict", message })
             }
             Some(_) | None => Ok(()),
         }
@@ -248,9 +250,4 @@ fn parent_text(parent: &Parent) -> String {
         text.push_str(&port.to_string());
     }
     text
-}
-
-/// Returns the source position of a listener.
-pub(super) fn place_of(id: ListenerId, gateways: &[GatewayObject]) -> SourceSpan {
-    gateways[id.gateway].listeners[id.listener].place
 }

@@ -242,9 +242,7 @@ impl GatewayListener {
         }
         Some(listener)
     }
-}
 
-impl GatewayListener {
     /// Returns the kinds of routes that may attach.
     pub(super) fn supported_kinds(&self) -> Vec<&'static str> {
         let kinds = [(self.takes_http, "HTTPRoute"), (self.takes_grpc, "GRPCRoute")];

@@ -107,9 +107,7 @@ impl GatewayRoute {
         }
         Some(route)
     }
-}
 
-impl GatewayRoute {
     /// Returns every backend reference, including those of mirrors.
     pub(super) fn backends(&self) -> impl Iterator<Item = &BackendRef> {
         self.rules.iter().flat_map(|rule| {

@@ -1,7 +1,7 @@
 //! Local replies of routes: redirects and fixed responses.
 
 use base64ct::{Base64, Encoding as _};
-use eddy_config::{ActionKind, Redirect, Respond};
+use eddy_config::{Redirect, Respond};
 use eddy_ids::Shared;
 use eddy_spec::problem::{ProblemReport, shown};
 use eddy_spec::read::Spanned;
@@ -97,12 +97,6 @@ pub(super) fn respond(spec: &DirectResponseSpec, report: &mut ProblemReport) -> 
         }
     }
     Some(Respond { status: spec.status?.value.to_u16(), body, content_type: "text/plain".into() })
-}
-
-/// Returns a 503 response, for destinations that cannot be resolved.
-pub(super) fn unavailable() -> ActionKind {
-    let body: &[u8] = b"no endpoints for this request\n";
-    ActionKind::Respond(Respond { status: 503, body: body.into(), content_type: "text/plain".into() })
 }
 
 fn text_of(text: &Spanned<crate::kubernetes::ApiText>) -> &Shared<str> {

@@ -10,7 +10,7 @@ use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
 use eddy_spec::value::ObjectName;
 
 use super::access::judge_policies;
-use super::action::{ActionMaker, RULE_FILTERS};
+use super::action::RULE_FILTERS;
 use super::delegate::unite_delegates;
 use super::destination::Destinations;
 use super::gateway::{IstioGateway, IstioServer, read_gateway};
@@ -56,10 +56,9 @@ impl ConfigDialect<Manifests<'_, '_>> for Istio {
         }
         for (address, servers) in by_address {
             note_others(&servers, &address, report);
-            let actions = ActionMaker { destinations: &destinations };
             let mut maker = IstioRuleBuilder {
                 services: &services,
-                actions,
+                destinations: &destinations,
                 served: HashSet::new(),
                 table: TableDraft::new(&format!("istio/{address}"), Dialect::Istio),
                 rules: Vec::new(),
@@ -157,7 +156,7 @@ fn hosts_of<'h>(service: &'h VirtualService, server: &'h IstioServer) -> Vec<&'h
 /// Builder of the rules of an address.
 struct IstioRuleBuilder<'s, 'd, 'm, 'o, 't> {
     services: &'s [VirtualService],
-    actions: ActionMaker<'d, 'm, 'o, 't>,
+    destinations: &'d Destinations<'m, 'o, 't>,
     /// Hosts of VirtualServices that a Gateway already serves; another server of the Gateway adds none.
     served: HashSet<(&'s ObjectName, &'s ObjectName, &'s str)>,
     /// The table that rules go to in the end, with the actions so far.
@@ -216,7 +215,8 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
                 let (action, rewrite, rewrite_place) = match &done {
                     Some(made) => made,
                     None => {
-                        let Some(made) = self.actions.make(route, server.port, draft, report) else { return };
+                        let made = self.destinations.action(route, server.port, draft, report);
+                        let Some(made) = made else { return };
                         done.insert((self.table.action(made.action), made.rewrite, made.rewrite_place))
                     }
                 };

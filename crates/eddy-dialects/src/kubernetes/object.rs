@@ -86,17 +86,11 @@ impl<'t> Objects<'t> {
         self.list.iter().filter(move |object| object.kind.group == group && object.kind.name == kind)
     }
 
-    /// Returns the Namespace of this name, if there is such an object.
-    pub(crate) fn namespace(&self, name: &str) -> Option<&Object<'t>> {
-        self.list.iter().find(|object| {
-            object.kind.group.is_empty() && object.kind.name == "Namespace" && *object.metadata.name == *name
-        })
-    }
-
     /// Returns the value of a label of a namespace. Callers handle `kubernetes.io/metadata.name`, the name as a label,
     /// themselves.
     pub(crate) fn label_of_namespace(&self, name: &str, label: &str) -> Option<&str> {
-        self.namespace(name).and_then(|namespace| namespace.metadata.label(label))
+        let namespace = self.of("", "Namespace").find(|object| *object.metadata.name == *name)?;
+        namespace.metadata.label(label)
     }
 }
 

@@ -80,9 +80,7 @@ impl Secrets {
             hosts: Some(identity.names().to_vec()),
         })
     }
-}
 
-impl Secrets {
     /// Returns the authorities in a Secret, if it has any.
     pub(crate) fn authorities(&self, name: &ObjectName, sources: &[SourceText]) -> Option<WrittenPath> {
         let secret = self.known.get(name)?;

@@ -130,13 +130,6 @@ impl Slice {
     }
 }
 
-impl SliceEndpoint {
-    /// Returns the endpoint at a port, or `None` when its name is invalid.
-    pub(super) fn at(&self, port: u16) -> Option<EndpointAddress> {
-        address_of(&self.host, port)
-    }
-}
-
 /// Returns the endpoint of a host and port, or `None` when the name is invalid.
 pub(super) fn address_of(host: &str, port: u16) -> Option<EndpointAddress> {
     let text = match host.parse::<IpAddr>() {
