@@ -13,9 +13,8 @@ use super::named::NameAllocator;
 use super::plain::{
     Loss, PlainConfig, PlainRule, has_unsupported_hosts, host_text, unsupported_action_settings,
 };
-use super::put::{put, time};
 use super::tls::{listener_tls_value, unsupported_listener_tls};
-use super::yaml::block;
+use super::yaml::{block, put, time};
 
 /// Writes the listeners, their tables and the clusters in use.
 pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {

@@ -14,8 +14,7 @@ use super::plain::{
     Loss, PlainConfig, PlainListener, PlainRule, has_unsupported_hosts, host_text, hosts_of, takes_all,
     unsupported_action_settings,
 };
-use super::put::time;
-use super::yaml::block;
+use super::yaml::{block, time};
 
 /// Writes the manifests, one document after another.
 pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {

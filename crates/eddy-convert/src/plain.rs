@@ -90,16 +90,8 @@ pub(super) fn unsupported_action_settings(action: &Action) -> impl Iterator<Item
 
 /// Whether a rule matches all requests for a host, so that none of them reaches rules of less specific hosts.
 pub(super) fn takes_all(rule: &Rule, host: &HostPattern) -> bool {
-    let is_for_all = match &rule.path {
-        PathPattern::Any => true,
-        PathPattern::Prefix(prefix) => prefix == "/",
-        PathPattern::Exact(_)
-        | PathPattern::BytePrefix(_)
-        | PathPattern::Caseless(_)
-        | PathPattern::Regex(_)
-        | PathPattern::Search(_)
-        | PathPattern::Template(_) => false,
-    };
+    let is_any_prefix = matches!(&rule.path, PathPattern::Prefix(prefix) if prefix == "/");
+    let is_for_all = is_any_prefix || rule.path == PathPattern::Any;
     is_for_all
         && rule.methods.is_empty()
         && rule.headers.is_empty()

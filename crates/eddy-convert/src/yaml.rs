@@ -1,6 +1,26 @@
-//! Writes values as readable YAML: one key per line, short lists in one line.
+//! Values of a configuration, and their text as readable YAML: one key per line, short lists in one line.
+
+use std::time::Duration;
 
 use serde_json::Value;
+
+/// Sets a key to a value, unless it is the default.
+pub(super) fn put<T: PartialEq>(
+    own: &mut Value,
+    key: &str,
+    value: T,
+    default: T,
+    to_value: impl FnOnce(T) -> Value,
+) {
+    if value != default {
+        own[key] = to_value(value);
+    }
+}
+
+/// Returns a duration as eddy.yaml and manifests write it.
+pub(super) fn time(time: Duration) -> Value {
+    format!("{}ms", time.as_millis()).into()
+}
 
 /// Returns a value as a block that is indented by `indent` spaces.
 pub(super) fn block(value: &Value, indent: usize) -> String {
