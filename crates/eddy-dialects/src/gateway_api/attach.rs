@@ -21,7 +21,6 @@ pub(super) struct ListenerId {
 }
 
 impl ListenerId {
-    /// Returns the listener.
     pub(super) fn of(self, gateways: &[GatewayObject]) -> &GatewayListener {
         &gateways[self.gateway].listeners[self.listener]
     }

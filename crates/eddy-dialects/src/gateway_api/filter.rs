@@ -49,7 +49,6 @@ pub(super) struct RouteRedirect {
     pub(super) status: u16,
 }
 
-/// New path.
 #[derive(Debug)]
 pub(super) struct NewPath {
     pub(super) rewrite: PathRewrite,
@@ -76,7 +75,6 @@ impl RouteFilters {
     }
 }
 
-/// Reads filters; problems go to `report`.
 pub(super) fn read_filters(
     specs: Option<Spanned<Vec<Spanned<FilterSpec>>>>,
     kind: RouteKind,

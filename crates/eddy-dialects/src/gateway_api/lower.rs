@@ -18,8 +18,8 @@ use super::gateway::{GatewayObject, ListenerFault, read_gateways};
 use super::grant::Grants;
 use super::host::host_text;
 use super::reference::References;
-use super::route::{GatewayRoute, RouteRule};
-use super::route_part::{RouteKind, RouteMatch};
+use super::route::GatewayRoute;
+use super::route_part::RouteKind;
 use super::tls::Certificates;
 use crate::kubernetes::{GATEWAY_API, Manifests};
 
@@ -33,13 +33,9 @@ impl ConfigDialect<Manifests<'_, '_>> for GatewayApi {
         let classes = read_classes(manifests, report);
         let mut gateways = read_gateways(certificates, &classes, report);
         let mut routes: Vec<GatewayRoute> = Vec::new();
-        for (kind, name) in [(RouteKind::Http, "HTTPRoute"), (RouteKind::Grpc, "GRPCRoute")] {
-            routes.extend(
-                manifests
-                    .objects
-                    .of(GATEWAY_API, name)
-                    .filter_map(|object| GatewayRoute::of(object, kind, report)),
-            );
+        for kind in [RouteKind::Http, RouteKind::Grpc] {
+            let objects = manifests.objects.of(GATEWAY_API, kind.name());
+            routes.extend(objects.filter_map(|object| GatewayRoute::of(object, kind, report)));
         }
         routes.sort_by(|a, b| a.creation_order.cmp(&b.creation_order).then(a.kind.name().cmp(b.kind.name())));
         let sockets = sockets(&mut gateways, manifests, report);
@@ -226,41 +222,28 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_> {
                 } else {
                     format!("{}.{}", rule.label, index + 1)
                 };
+                let object = &route.creation_order.name;
+                let name = format!("{}/{object}/{label}", route.kind.name().to_ascii_lowercase());
                 let own = Rule {
+                    hosts: hosts.to_vec(),
+                    path: matched.path.clone(),
+                    methods: matched.methods.clone(),
+                    headers: matched.headers.clone(),
+                    query: matched.query.clone(),
                     action,
                     rewrite: rewrite.clone(),
-                    ..self.rule(route, rule, matched, &label, hosts)
+                    claim: Some(KubernetesPrecedence {
+                        is_grpc: route.kind == RouteKind::Grpc,
+                        path_len: matched.path_len,
+                        method_len: matched.method_len,
+                        created: route.creation_order.created(),
+                        object: Shared::clone(object),
+                    }),
+                    ..Rule::new(&name, self.draft.origin(matched.place))
                 };
                 let (conditions, rewrite) = (matched.places.clone(), rewrite_place);
                 table.push(own, RulePlaces { rule: matched.place, conditions, rewrite });
             }
-        }
-    }
-
-    fn rule(
-        &self,
-        route: &GatewayRoute,
-        rule: &RouteRule,
-        matched: &RouteMatch,
-        label: &str,
-        hosts: &[HostPattern],
-    ) -> Rule {
-        let name = format!("{}/{}/{}/{label}", route.kind.prefix(), route.name.namespace, route.name.name);
-        let place = if matched.place == rule.place { rule.place } else { matched.place };
-        Rule {
-            hosts: hosts.to_vec(),
-            path: matched.path.clone(),
-            methods: matched.methods.clone(),
-            headers: matched.headers.clone(),
-            query: matched.query.clone(),
-            claim: Some(KubernetesPrecedence {
-                is_grpc: route.kind == RouteKind::Grpc,
-                path_len: matched.path_len,
-                method_len: matched.method_len,
-                created: route.creation_order.created(),
-                object: Shared::clone(&route.creation_order.name),
-            }),
-            ..Rule::new(&name, self.draft.origin(place))
         }
     }
 

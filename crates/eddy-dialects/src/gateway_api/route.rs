@@ -43,7 +43,6 @@ pub(super) struct Parent {
     pub(super) place: SourceSpan,
 }
 
-/// Rule of a route.
 #[derive(Debug)]
 pub(super) struct RouteRule {
     /// Name of the rule, or else its number from 1.
@@ -62,7 +61,6 @@ pub(super) struct RouteRule {
 }
 
 impl GatewayRoute {
-    /// Reads a route; problems go to `report`.
     pub(super) fn of(object: &Object<'_>, kind: RouteKind, report: &mut ProblemReport) -> Option<Self> {
         let spec: RouteSpec = object.needed_part("spec", report)?.value;
         let namespace = &object.metadata.namespace;

@@ -9,7 +9,6 @@ use eddy_spec::value::ObjectName;
 
 use crate::kubernetes::ApiText;
 
-/// Kind of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RouteKind {
     /// An HTTPRoute.
@@ -52,19 +51,10 @@ pub(super) struct BackendRef {
 }
 
 impl RouteKind {
-    /// Returns the name of the kind.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Http => "HTTPRoute",
             Self::Grpc => "GRPCRoute",
-        }
-    }
-
-    /// Returns the first part of the names of its rules.
-    pub(super) fn prefix(self) -> &'static str {
-        match self {
-            Self::Http => "httproute",
-            Self::Grpc => "grpcroute",
         }
     }
 }

@@ -5,7 +5,6 @@ use eddy_spec::value::Number;
 
 use crate::kubernetes::{ApiText, Label};
 
-/// Port number.
 pub(super) type Port = Number<1, 65_535>;
 /// Numerator of a fraction.
 pub(super) type FractionPart = Number<0, 2_147_483_647>;

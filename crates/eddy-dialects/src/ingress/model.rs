@@ -6,7 +6,6 @@ use eddy_spec::read::Spanned;
 
 use crate::kubernetes::PortOrName;
 
-/// One Ingress.
 #[derive(Clone, Debug)]
 pub(super) struct Ingress {
     pub(super) namespace: String,

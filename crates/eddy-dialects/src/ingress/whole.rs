@@ -10,7 +10,7 @@ use super::class::{Classes, Flavour};
 use super::model::{Addresses, Backend, Ingress};
 use super::nginx::{ServicePortQuery, lower};
 use super::plain::{add_plain, note_unresolved};
-use super::read::{note_resource, read_ingress};
+use super::read::read_ingress;
 use super::tls::certificates;
 use crate::kubernetes::{Backends, Manifests, Unresolved};
 use crate::nginx::{NginxOutput, read_generated};
@@ -57,7 +57,9 @@ fn note_unserved(ingress: &Ingress, report: &mut ProblemReport) {
     let paths = ingress.rules.iter().filter_map(|rule| rule.paths.as_ref()).flatten();
     for backend in paths.map(|path| &path.backend).chain(&ingress.default_backend) {
         if let Backend::Resource(place) = backend {
-            note_resource(*place, report);
+            report
+                .objection(*place, "a `resource` backend is not supported: eddy serves only Services")
+                .hint("write a `service`, or give `--lenient` to respond with 503 there");
         }
     }
 }

@@ -41,7 +41,6 @@ pub(crate) enum SecretFault {
 }
 
 impl Secrets {
-    /// Reads the Secrets; problems go to `report`.
     pub(super) fn read(objects: &Objects<'_>, report: &mut ProblemReport) -> Self {
         let mut known = HashMap::new();
         for object in objects.of("", "Secret") {

@@ -65,7 +65,6 @@ pub(crate) struct ServicePort {
 }
 
 impl KubernetesService {
-    /// Reads a Service; problems go to `report`.
     pub(super) fn read(object: &Object<'_>, report: &mut ProblemReport) -> Self {
         let spec =
             object.part::<ServiceSpec>("spec", report).map_or_else(ServiceSpec::default, |spec| spec.value);

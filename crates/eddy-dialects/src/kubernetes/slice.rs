@@ -84,7 +84,6 @@ impl Slice {
         object.metadata.label(SERVICE_LABEL).map(Into::into)
     }
 
-    /// Reads a slice; problems go to `report`.
     pub(super) fn read(object: &Object<'_>, report: &mut ProblemReport) -> Self {
         let kind = object.needed_part::<ApiText>("addressType", report);
         let is_address = match kind.as_ref().map(|kind| &*kind.value.0) {

@@ -284,7 +284,6 @@ impl<'r, 'l> NginxReader<'r, 'l> {
         }
     }
 
-    /// Reads a size.
     pub(super) fn size(&mut self, word: &NginxWord) -> Option<u64> {
         match parse_size(&word.text) {
             Some(size) => Some(size),

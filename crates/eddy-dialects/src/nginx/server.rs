@@ -19,7 +19,6 @@ pub(super) struct ServerRead {
 }
 
 impl NginxReader<'_, '_> {
-    /// Reads a server.
     pub(super) fn server(&mut self, directive: &Directive, outer: &BlockSettings) -> ServerRead {
         let block = directive.block.as_deref().unwrap_or_default();
         let directives = self.accepted(block, SERVER);

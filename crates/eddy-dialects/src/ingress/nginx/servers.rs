@@ -16,7 +16,6 @@ pub(super) type Servers = BTreeMap<String, IngressServer>;
 /// Host of the server for all hosts without a server of their own.
 pub(super) const ANY_HOST: &str = "_";
 
-/// One server.
 #[derive(Clone, Debug)]
 pub(super) struct IngressServer {
     pub(super) place: SourceSpan,
