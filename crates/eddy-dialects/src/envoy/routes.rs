@@ -35,7 +35,7 @@ impl EnvoyReader<'_> {
     }
 
     /// Reads the rules of a `RouteConfiguration` into the table of its context.
-    pub(super) fn routes(&mut self, node: &YamlNode<'_>, frame: &mut RouteConfigContext<'_, '_>) {
+    pub(super) fn routes(&mut self, node: &YamlNode<'_>, context: &mut RouteConfigContext<'_, '_>) {
         self.pass(node, &["@type", "validate_clusters", "metadata"]);
         self.route_filters(node);
         let whole = RouteConfigDefaults {
@@ -45,7 +45,7 @@ impl EnvoyReader<'_> {
         };
         let mut domains: HashMap<String, SourceSpan> = HashMap::new();
         for host in self.list(node, "virtual_hosts") {
-            self.virtual_host(host, &whole, &mut domains, frame);
+            self.virtual_host(host, &whole, &mut domains, context);
         }
     }
 
@@ -54,7 +54,7 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         whole: &RouteConfigDefaults<'_>,
         domains: &mut HashMap<String, SourceSpan>,
-        frame: &mut RouteConfigContext<'_, '_>,
+        context: &mut RouteConfigContext<'_, '_>,
     ) {
         self.pass(node, &["metadata"]);
         self.route_filters(node);
@@ -81,7 +81,7 @@ impl EnvoyReader<'_> {
             return;
         }
         let own = self.edits(node);
-        self.require_tls(node, &name, &hosts, frame);
+        self.require_tls(node, &name, &hosts, context);
         let scope = HostScope {
             name: &name,
             hosts: &hosts,
@@ -97,10 +97,10 @@ impl EnvoyReader<'_> {
                     format!("the virtual host `{}` has both `routes` and a `matcher`", shown(&name));
                 self.report.error(first.place, message).hint("Envoy rejects it too: leave one of them out");
             }
-            self.tree(tree, &scope, frame);
+            self.tree(tree, &scope, context);
         }
         for (at, route) in list.iter().enumerate() {
-            self.route(route, at + 1, &scope, &[], frame);
+            self.route(route, at + 1, &scope, &[], context);
         }
     }
 
@@ -111,7 +111,7 @@ impl EnvoyReader<'_> {
         number: usize,
         scope: &HostScope<'_>,
         conditions: &[ValueMatch],
-        frame: &mut RouteConfigContext<'_, '_>,
+        context: &mut RouteConfigContext<'_, '_>,
     ) {
         self.route_filters(node);
         let written = self.word(node, "name").map(str::to_owned);
@@ -128,14 +128,14 @@ impl EnvoyReader<'_> {
                 false
             }
         };
-        let made = self.route_action(node, scope, frame);
+        let made = self.route_action(node, scope, context);
         if let (true, Some(mut made)) = (is_matched, made) {
             if !made.shares.is_empty() {
                 let share = |(action, weight)| WeightedAction { action: Shared::new(action), weight };
                 made.action.kind = ActionKind::Split(made.shares.into_iter().map(share).collect());
             }
             rule.rewrite = made.rewrite;
-            frame.push(rule, made.action, node.place);
+            context.push(rule, made.action, node.place);
         }
     }
 
@@ -145,7 +145,7 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         name: &str,
         hosts: &[HostPattern],
-        frame: &mut RouteConfigContext<'_, '_>,
+        context: &mut RouteConfigContext<'_, '_>,
     ) {
         let Some(wanted) = self.get(node, "require_tls") else { return };
         match text(wanted) {
@@ -169,7 +169,7 @@ impl EnvoyReader<'_> {
             let mut rule = Rule::new(&format!("{name}/{kind}"), self.origin(wanted.place));
             rule.hosts = hosts.to_vec();
             rule.headers = headers;
-            frame.push(rule, plain_action(ActionKind::Redirect(https_redirect())), wanted.place);
+            context.push(rule, plain_action(ActionKind::Redirect(https_redirect())), wanted.place);
         }
     }
 }

@@ -64,15 +64,15 @@ fn read(root: &mut YamlNode<'_>, file: &Shared<str>, draft: &mut Draft<'_>, repo
 
 /// Reads a route configuration alone.
 fn read_routes(root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>, draft: &mut Draft<'_>) {
-    let mut frame = RouteConfigContext {
+    let mut context = RouteConfigContext {
         table: reader.route_table(root),
         clusters: &mut draft.clusters,
         may_add_clusters: true,
         keys: &mut RouteKeys::new(),
         protocols: Vec::new(),
     };
-    reader.routes(root, &mut frame);
-    let table = add_table(frame.table, root, reader, draft);
+    reader.routes(root, &mut context);
+    let table = add_table(context.table, root, reader, draft);
     if let Some((_, first)) = draft.clusters.iter().next() {
         let first = &first.name;
         reader
@@ -94,19 +94,19 @@ fn read_bootstrap(root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>, draft: &mut
     reader.clusters(resources, &mut draft.clusters);
     let mut keys = RouteKeys::new();
     for manager in reader.listeners(resources) {
-        let mut frame = RouteConfigContext {
+        let mut context = RouteConfigContext {
             table: reader.route_table(manager.routes),
             clusters: &mut draft.clusters,
             may_add_clusters: false,
             keys: &mut keys,
             protocols: manager.protocols,
         };
-        frame.table.config.routes.reading.host.keeps_port &= !manager.config.strips_port;
-        reader.routes(manager.routes, &mut frame);
+        context.table.config.routes.reading.host.keeps_port &= !manager.config.strips_port;
+        reader.routes(manager.routes, &mut context);
         if manager.is_refused {
             continue;
         }
-        let table = add_table(frame.table, manager.routes, reader, draft);
+        let table = add_table(context.table, manager.routes, reader, draft);
         let grpc_web = manager.takes_grpc_web.then(|| {
             let builtin = BuiltinConfig::GrpcWeb(GrpcWebConfig::default());
             draft.filters.builtin(GRPC_WEB_FILTER, builtin, FilterPolicy::default())
