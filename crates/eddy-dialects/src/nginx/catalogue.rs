@@ -27,21 +27,15 @@ pub(crate) enum Use {
 }
 
 impl Use {
-    /// Returns the support in the words of the published pages, without the remark or reason.
-    pub(crate) fn word(self) -> &'static str {
+    /// Returns the support in the words of the published pages, and the remark or reason.
+    pub(crate) fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Read("") => "accepted",
-            Self::Read(_) => "accepted: ",
-            Self::Idle(_) => "ignored: ",
-            Self::Warned(_) => "ignored with a warning: ",
-            Self::Refused(_) => "**refused**: ",
+            Self::Read("") => ("accepted", ""),
+            Self::Read(note) => ("accepted: ", note),
+            Self::Idle(note) => ("ignored: ", note),
+            Self::Warned(note) => ("ignored with a warning: ", note),
+            Self::Refused(note) => ("**refused**: ", note),
         }
-    }
-
-    /// Returns the remark or reason.
-    pub(crate) fn note(self) -> &'static str {
-        let (Self::Read(note) | Self::Idle(note) | Self::Warned(note) | Self::Refused(note)) = self;
-        note
     }
 }
 

@@ -9,11 +9,10 @@ use crate::nginx::Use;
 pub fn annotations_page() -> String {
     let mut out = String::from(HEAD);
     for known in KNOWN {
-        let word = match known.use_ {
-            Use::Refused(_) if is_guard(known.name) => "**refused** even with `--lenient`: ",
-            other => other.word(),
+        let (word, note) = match known.use_ {
+            Use::Refused(note) if is_guard(known.name) => ("**refused** even with `--lenient`: ", note),
+            Use::Read(_) | Use::Idle(_) | Use::Warned(_) | Use::Refused(_) => known.use_.words(),
         };
-        let note = known.use_.note();
         // Writing to a string never fails.
         let _ = writeln!(out, "| `{}` | {word}{note} |", known.name);
     }
