@@ -125,8 +125,7 @@ impl GatewayObject {
         for address in spec.addresses.into_iter().flat_map(|addresses| addresses.value) {
             gateway.address(address, report);
         }
-        let written = spec.listeners.map(|listeners| (listeners.place, listeners.value));
-        if let Some((place, listeners)) = written {
+        if let Some(Spanned { value: listeners, place }) = spec.listeners {
             if listeners.is_empty() || listeners.len() > LISTENERS_MAX {
                 report.error(place, format!("a Gateway needs 1 to {LISTENERS_MAX} listeners"));
             }

@@ -56,8 +56,8 @@ impl NginxReader<'_, '_> {
             let hosts = hosts_of(&self.spec.servers[server.index as usize]);
             let is_as_default = !own.is_rejecting
                 && (tls.chains.is_empty() || tls.certificate_paths() == own.certificate_paths());
-            if !is_as_default && let Some(unsaid) = hosts.unsaid {
-                let message = format!("the name `{}` cannot select a certificate", shown(&unsaid));
+            if !is_as_default && let Some(name) = hosts.unsupported {
+                let message = format!("the name `{}` cannot select a certificate", shown(&name));
                 self.refuse(
                     server.place,
                     message,
@@ -162,7 +162,7 @@ struct Hosts {
     /// Names by which a certificate can be chosen; `*.` and a domain match any number of labels.
     names: Vec<String>,
     /// Name by which none can be chosen.
-    unsaid: Option<String>,
+    unsupported: Option<String>,
 }
 
 fn hosts_of(server: &ServerSpec) -> Hosts {
@@ -173,7 +173,7 @@ fn hosts_of(server: &ServerSpec) -> Hosts {
             NameForm::Exact(host) => hosts.names.push(host.to_string()),
             NameForm::Leading(end) => hosts.names.push(format!("*.{}", end.trim_start_matches('.'))),
             NameForm::Domain(domain) => hosts.names.extend([domain.to_string(), format!("*.{domain}")]),
-            NameForm::Trailing(_) | NameForm::Pattern(_) => hosts.unsaid = Some(name.text.to_string()),
+            NameForm::Trailing(_) | NameForm::Pattern(_) => hosts.unsupported = Some(name.text.to_string()),
         }
     }
     hosts

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use eddy_ids::Shared;
 use eddy_route::SourceLocation;
-use eddy_route::nginx::{LastTry, LetterCase, LocationHandler, PlaceKind, PlaceSpec, RewriteDirective};
+use eddy_route::nginx::{LastTry, LetterCase, LocationHandler, PlaceKind, PlaceSpec};
 use eddy_spec::problem::{SourceSpan, shown};
 
 use super::block::{IF, LOCATION};
@@ -61,7 +61,18 @@ impl NginxReader<'_, '_> {
         let locations = self.locations(&directives, &inner);
         let last_try = self.last_try(&directives);
         let is_internal = directives.iter().any(|directive| directive.name.text == "internal");
-        self.advise(&hand, &steps, last_try.as_ref(), &locations, place);
+        if matches!(hand, LocationHandler::None)
+            && steps.is_empty()
+            && last_try.is_none()
+            && locations.is_empty()
+        {
+            self.report
+                .warning(
+                    place,
+                    "no handler in this location: NGINX would look for a file, eddy responds with 404",
+                )
+                .hint("add a `proxy_pass` or a `return`");
+        }
         if let Some(spec) = self.spec.places.get_mut(index as usize) {
             spec.hand = hand;
             spec.steps = steps;
@@ -212,29 +223,6 @@ impl NginxReader<'_, '_> {
         };
         if !known.insert(own) {
             self.report.error(place, "duplicate location").hint("merge the two");
-        }
-    }
-
-    /// Reports a location in which nothing answers requests.
-    fn advise(
-        &mut self,
-        hand: &LocationHandler,
-        steps: &[RewriteDirective],
-        last_try: Option<&LastTry>,
-        locations: &[u32],
-        place: SourceSpan,
-    ) {
-        if matches!(hand, LocationHandler::None)
-            && steps.is_empty()
-            && last_try.is_none()
-            && locations.is_empty()
-        {
-            self.report
-                .warning(
-                    place,
-                    "no handler in this location: NGINX would look for a file, eddy responds with 404",
-                )
-                .hint("add a `proxy_pass` or a `return`");
         }
     }
 }

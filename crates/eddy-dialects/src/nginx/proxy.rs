@@ -56,20 +56,17 @@ impl NginxReader<'_, '_> {
         } else {
             self.fixed(word, scope)?
         };
-        let location_len = match (&uri, replaced) {
-            (Some(_), None) => {
-                self.report
-                    .error(
-                        word.place,
-                        "`proxy_pass` can't have a URI here: this location has no fixed path to replace",
-                    )
-                    .hint(
-                        "remove the URI, including a `/` at the end; rewrite the path with `rewrite ... break`",
-                    );
-                return None;
-            }
-            (_, replaced) => replaced.map_or(0, str::len),
-        };
+        if uri.is_some() && replaced.is_none() {
+            self.report
+                .error(
+                    word.place,
+                    "`proxy_pass` can't have a URI here: this location has no fixed path to replace",
+                )
+                .hint(
+                    "remove the URI, including a `/` at the end; rewrite the path with `rewrite ... break`",
+                );
+            return None;
+        }
         let location = replaced.unwrap_or_default();
         let is_host = |name: &str| name.eq_ignore_ascii_case("host");
         let host = scope.proxy_fields.iter().find(|field| is_host(&field.name));
@@ -91,7 +88,7 @@ impl NginxReader<'_, '_> {
         Some(ProxyHand {
             upstream,
             uri,
-            location_len,
+            location_len: location.len(),
             host,
             fields,
             redirects,

@@ -109,7 +109,7 @@ impl NginxReader<'_, '_> {
         Some(NginxServers { listeners, sites, main })
     }
 
-    fn main(&mut self, directives: &[Directive], frame: &mut MainContext) {
+    fn main(&mut self, directives: &[Directive], main: &mut MainContext) {
         self.has_workers = directives.iter().any(|directive| directive.name.text == "worker_processes");
         for directive in directives {
             if !self.accepts(directive, MAIN) {
@@ -118,34 +118,34 @@ impl NginxReader<'_, '_> {
             let block = directive.block.as_deref().unwrap_or_default();
             match (directive.name.text.as_str(), directive.arguments.as_slice()) {
                 ("worker_processes", [number]) if number.text != "auto" => {
-                    frame.workers = self.number(number, 1, 256).and_then(|number| u16::try_from(number).ok());
+                    main.workers = self.number(number, 1, 256).and_then(|number| u16::try_from(number).ok());
                 }
-                ("worker_shutdown_timeout", [time]) => frame.drain_timeout = self.time(time),
-                ("events", []) => self.events(block, frame),
-                ("http", []) => self.http(block, frame),
+                ("worker_shutdown_timeout", [time]) => main.drain_timeout = self.time(time),
+                ("events", []) => self.events(block, main),
+                ("http", []) => self.http(block, main),
                 _ => {}
             }
         }
-        if frame.servers.is_empty() && !self.report.has_errors() {
+        if main.servers.is_empty() && !self.report.has_errors() {
             self.report
                 .error(SourceSpan { source: 0, line: 1, column: 1, length: 1 }, "no `server` is configured")
                 .hint("write `http { server { listen 8080; location / { proxy_pass http://127.0.0.1:9000; } } }`");
         }
     }
 
-    fn events(&mut self, directives: &[Directive], frame: &mut MainContext) {
+    fn events(&mut self, directives: &[Directive], main: &mut MainContext) {
         for directive in directives {
             if self.accepts(directive, EVENTS)
                 && let ("worker_connections", [number]) =
                     (directive.name.text.as_str(), directive.arguments.as_slice())
             {
                 let number = self.number(number, 1, 10_000_000);
-                frame.connections = number.and_then(|number| u32::try_from(number).ok());
+                main.connections = number.and_then(|number| u32::try_from(number).ok());
             }
         }
     }
 
-    fn http(&mut self, block: &[Directive], frame: &mut MainContext) {
+    fn http(&mut self, block: &[Directive], main: &mut MainContext) {
         let directives = self.accepted(block, HTTP);
         self.declare_variables(&directives);
         self.constants = Constants::of_http(&directives);
@@ -159,10 +159,10 @@ impl NginxReader<'_, '_> {
         }
         let outside = BlockSettings::default();
         let scope = outside.within(&directives, self).guarded(&outside, block);
-        frame.access_log = scope.access_log.clone();
+        main.access_log = scope.access_log.clone();
         for directive in directives.iter().filter(|directive| directive.name.text == "server") {
             let server = self.server(directive, &scope);
-            frame.servers.push(server);
+            main.servers.push(server);
         }
     }
 
@@ -234,13 +234,13 @@ impl NginxReader<'_, '_> {
         let mut listeners: Vec<ListenerConfig> = Vec::new();
         let mut by_address: HashMap<ListenAddress, usize> = HashMap::new();
         // Parameters of all `listen` of each address together.
-        let mut united: Vec<Listen> = Vec::new();
+        let mut listens: Vec<Listen> = Vec::new();
         for server in servers {
             for listen in &server.listens {
                 let at = *by_address.entry(listen.address.clone()).or_insert_with(|| {
                     let text: Shared<str> = listen.address.to_string().into();
                     spec.addresses.push(Address { text, servers: Vec::new(), default: server.index });
-                    united.push(Listen { is_default: false, ..listen.clone() });
+                    listens.push(Listen { is_default: false, ..listen.clone() });
                     listeners.push(listener(
                         &listen.address,
                         SitesAt { sites, address: spec.addresses.len() - 1 },
@@ -248,7 +248,7 @@ impl NginxReader<'_, '_> {
                     ));
                     listeners.len() - 1
                 });
-                let known = &mut united[at];
+                let known = &mut listens[at];
                 known.is_tls |= listen.is_tls;
                 known.has_http2 |= listen.has_http2;
                 let address = &mut spec.addresses[at];
@@ -270,7 +270,7 @@ impl NginxReader<'_, '_> {
         let addresses = std::mem::take(&mut self.spec.addresses);
         let speaking = servers.iter().filter(|server| server.scope.has_http2).map(|server| server.index);
         let speaking: HashSet<u32> = speaking.collect();
-        for ((listener, address), listen) in listeners.iter_mut().zip(&addresses).zip(united) {
+        for ((listener, address), listen) in listeners.iter_mut().zip(&addresses).zip(listens) {
             if listen.is_tls {
                 listener.tls = self.listener_tls(address, servers);
             }
