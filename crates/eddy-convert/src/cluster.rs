@@ -9,8 +9,8 @@ use eddy_model::{
 };
 use serde_json::{Value, json};
 
-use super::put::{put, time};
 use super::tls::{cluster_tls_value, unsupported_cluster_tls};
+use super::yaml::{put, time};
 
 /// Returns a cluster in the form of eddy.yaml; defaults are left out.
 pub(super) fn cluster_value(cluster: &ClusterConfig) -> Value {

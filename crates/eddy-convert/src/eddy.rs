@@ -5,14 +5,16 @@ use eddy_config::{
 };
 use eddy_http::{FieldEdits, GrpcStatus};
 use eddy_ids::ClusterId;
-use eddy_route::{CaselessPath, HostPattern, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
+use eddy_route::{CaselessPath, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
 use serde_json::{Map, Value, json};
 
 use super::cluster::{cluster_value, unsupported_settings};
 use super::named::NameAllocator;
-use super::plain::{Loss, PlainConfig, PlainRule};
+use super::plain::{
+    Loss, PlainConfig, PlainRule, has_unsupported_hosts, host_text, unsupported_action_settings,
+};
 use super::tls::{listener_tls_value, unsupported_listener_tls};
-use super::yaml::block;
+use super::yaml::{block, put, time};
 
 /// Writes the listeners, their tables and the clusters in use.
 pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
@@ -42,8 +44,8 @@ pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
             }
         }
         // The other settings are limits, which every dialect leaves at eddy's defaults.
-        let said = [("tls", listener.http2.over_tls), ("cleartext", listener.http2.in_cleartext)];
-        for (key, _) in said.into_iter().filter(|(_, is_spoken)| !is_spoken) {
+        let spoken = [("tls", listener.http2.over_tls), ("cleartext", listener.http2.in_cleartext)];
+        for (key, _) in spoken.into_iter().filter(|(_, is_spoken)| !is_spoken) {
             own["http2"][key] = false.into();
         }
         listeners.push(own);
@@ -93,8 +95,7 @@ impl EddyYamlWriter<'_> {
     }
 
     fn add_loss(&mut self, rule: &Rule, reason: &str) {
-        self.losses
-            .push(Loss { origin: rule.origin.clone(), reason: format!("rule `{}`: {reason}", rule.name) });
+        self.losses.push(Loss::of_rule(rule, reason));
     }
 
     fn rule(&mut self, plain: &PlainRule) -> Option<Value> {
@@ -162,10 +163,8 @@ impl EddyYamlWriter<'_> {
                 if redirect.strip_query {
                     answer["strip_query"] = true.into();
                 }
-                match &rule.rewrite {
-                    Some(PathRewrite::Full(path)) => answer["path"] = path.clone().into(),
-                    Some(PathRewrite::Prefix(prefix)) => answer["prefix"] = prefix.clone().into(),
-                    Some(PathRewrite::Matched(_) | PathRewrite::Replace(_)) | None => {}
+                if let Some((key, path)) = new_path(rule) {
+                    answer[key] = path.into();
                 }
                 own.insert("redirect".to_owned(), answer);
             }
@@ -179,36 +178,26 @@ impl EddyYamlWriter<'_> {
     }
 
     fn proxied(&mut self, rule: &Rule, action: &Action, own: &mut Map<String, Value>) {
-        let mut rewrite = Map::new();
-        match &rule.rewrite {
-            Some(PathRewrite::Full(path)) => drop(rewrite.insert("path".to_owned(), path.clone().into())),
-            Some(PathRewrite::Prefix(prefix)) => {
-                rewrite.insert("prefix".to_owned(), prefix.clone().into());
-            }
-            Some(PathRewrite::Matched(_) | PathRewrite::Replace(_)) | None => {}
+        let mut rewrite = json!({});
+        if let Some((key, path)) = new_path(rule) {
+            rewrite[key] = path.into();
         }
-        if let Some(host) = &action.host_rewrite {
-            rewrite.insert("host".to_owned(), host.to_string().into());
-        }
-        if !rewrite.is_empty() {
-            own.insert("rewrite".to_owned(), rewrite.into());
+        put(&mut rewrite, "host", action.host_rewrite.as_deref(), None, Value::from);
+        if rewrite != json!({}) {
+            own.insert("rewrite".to_owned(), rewrite);
         }
         add_edits("request_headers", &action.request_edits, own);
         if let Some(timeout) = action.timeout {
-            own.insert("timeout".to_owned(), format!("{}ms", timeout.as_millis()).into());
+            own.insert("timeout".to_owned(), time(timeout));
         }
         if action.retry != RetryConfig::default() {
             let mut retry = json!({"attempts": action.retry.attempts.min(10)});
-            if action.retry.on_reset {
-                retry["on_reset"] = true.into();
-            }
-            if action.retry.on_timeout {
-                retry["on_timeout"] = true.into();
-            }
+            put(&mut retry, "on_reset", action.retry.on_reset, false, Value::from);
+            put(&mut retry, "on_timeout", action.retry.on_timeout, false, Value::from);
             if !action.retry.statuses.is_empty() {
-                let sayable: Vec<u16> =
+                let statuses: Vec<u16> =
                     action.retry.statuses.iter().copied().filter(|status| *status >= 400).collect();
-                retry["statuses"] = sayable.into();
+                retry["statuses"] = statuses.into();
             }
             if !action.retry.grpc_statuses.is_empty() {
                 let names: Vec<&str> = action.retry.grpc_statuses.iter().map(GrpcStatus::name).collect();
@@ -217,8 +206,7 @@ impl EddyYamlWriter<'_> {
             own.insert("retry".to_owned(), retry);
         }
         if let Some(hedge) = action.hedge {
-            let after = format!("{}ms", hedge.after.as_millis());
-            own.insert("hedge".to_owned(), json!({"after": after, "attempts": hedge.attempts}));
+            own.insert("hedge".to_owned(), json!({"after": time(hedge.after), "attempts": hedge.attempts}));
         }
         if !action.failover.is_empty() {
             let failover: Vec<Value> = action.failover.iter().map(|next| self.failover(rule, next)).collect();
@@ -263,24 +251,21 @@ impl EddyYamlWriter<'_> {
     }
 }
 
+/// Returns the key and value of a rule's new path or prefix.
+fn new_path(rule: &Rule) -> Option<(&'static str, &str)> {
+    match rule.rewrite.as_ref()? {
+        PathRewrite::Full(path) => Some(("path", path)),
+        PathRewrite::Prefix(prefix) => Some(("prefix", prefix)),
+        PathRewrite::Matched(_) | PathRewrite::Replace(_) => None,
+    }
+}
+
 fn conditions(rule: &Rule) -> Option<Map<String, Value>> {
-    let mut own = Map::new();
-    let hosts: Vec<Value> = rule
-        .hosts
-        .iter()
-        .filter_map(|host| match host {
-            HostPattern::Any => None,
-            HostPattern::Exact(host) => Some(host.clone().into()),
-            HostPattern::Suffix(host) => Some(format!("*.{}", host.trim_start_matches("*.")).into()),
-            HostPattern::OneLabel(_) | HostPattern::ByteSuffix(_) | HostPattern::BytePrefix(_) => None,
-        })
-        .collect();
-    let is_unsaid = |host: &HostPattern| {
-        matches!(host, HostPattern::OneLabel(_) | HostPattern::ByteSuffix(_) | HostPattern::BytePrefix(_))
-    };
-    if rule.hosts.iter().any(is_unsaid) || rule.fraction.is_some() {
+    if has_unsupported_hosts(rule) {
         return None;
     }
+    let mut own = Map::new();
+    let hosts: Vec<String> = rule.hosts.iter().filter_map(host_text).collect();
     if !hosts.is_empty() && hosts.len() == rule.hosts.len() {
         own.insert("host".to_owned(), hosts.into());
     }
@@ -367,14 +352,4 @@ fn add_edits(key: &str, edits: &FieldEdits, own: &mut Map<String, Value>) {
         value.insert("add".to_owned(), added.into());
     }
     own.insert(key.to_owned(), value.into());
-}
-
-/// Returns the settings of an action that eddy.yaml cannot express.
-fn unsupported_action_settings(action: &Action) -> impl Iterator<Item = &'static str> {
-    let reasons = [
-        (!action.filters.is_empty(), "its filter settings are left out"),
-        (!action.mirrors.is_empty(), "its request mirroring is left out"),
-        (action.attempt_timeout.is_some(), "its timeout per attempt is left out"),
-    ];
-    reasons.into_iter().filter(|(is_there, _)| *is_there).map(|(_, reason)| reason)
 }

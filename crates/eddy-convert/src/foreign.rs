@@ -13,7 +13,7 @@ use eddy_route::{
     SourceLocation,
 };
 
-use super::named::NameAllocator;
+use super::named::{NameAllocator, is_name_letter};
 use super::plain::{Loss, PlainRule, hosts_of, takes_all};
 
 /// Converts the rules of a table of any dialect to eddy's own rules.
@@ -51,7 +51,7 @@ impl RouteTableConverter<'_> {
     }
 
     fn add_rule_loss(&mut self, rule: &Rule, reason: &str) {
-        self.add_loss(&rule.origin, &format!("rule `{}`: {reason}", rule.name));
+        self.losses.push(Loss::of_rule(rule, reason));
     }
 
     fn rule(&mut self, index: usize, rule: &Rule, action: &Action) {
@@ -66,13 +66,13 @@ impl RouteTableConverter<'_> {
         }
         own.claim = None;
         own.rank = None;
-        own.name = self.names.of(index, &rule.name, is_of_name).into();
+        own.name = self.names.of(index, &rule.name, is_name_letter).into();
         own.hosts = rule.hosts.iter().map(own_host).collect();
-        let unsaid: Vec<String> =
+        let unsupported: Vec<String> =
             own.hosts.iter().filter(|host| !is_convertible_host(host)).map(text_of).collect();
-        if !unsaid.is_empty() {
+        if !unsupported.is_empty() {
             let reason =
-                format!("hosts like `{}` cannot be expressed; they are left out", unsaid.join("`, `"));
+                format!("hosts like `{}` cannot be expressed; they are left out", unsupported.join("`, `"));
             self.add_rule_loss(rule, &reason);
             own.hosts.retain(is_convertible_host);
             if own.hosts.is_empty() {
@@ -226,7 +226,7 @@ impl RouteTableConverter<'_> {
                 self.add_loss(&origin, &reason);
             }
             let index = self.table.rules.len() + done.len();
-            let name = self.names.of(index, &format!("end-of-{}", text_of(&host)), is_of_name);
+            let name = self.names.of(index, &format!("end-of-{}", text_of(&host)), is_name_letter);
             let mut rule = Rule::new(&name, origin);
             rule.hosts = vec![host.clone()];
             rule.rank = Some(LAST_RANK);
@@ -335,10 +335,6 @@ fn is_convertible_host(host: &HostPattern) -> bool {
         HostPattern::Exact(host) => !host.contains(':') || host.starts_with('['),
         HostPattern::OneLabel(_) | HostPattern::ByteSuffix(_) | HostPattern::BytePrefix(_) => false,
     }
-}
-
-fn is_of_name(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || "_.:/-".contains(letter)
 }
 
 /// Returns the action for requests that match no rule.

@@ -10,8 +10,11 @@ use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule, SourceLocation, Va
 use serde_json::{Value, json};
 
 use super::named::NameAllocator;
-use super::plain::{Loss, PlainConfig, PlainListener, PlainRule, hosts_of, takes_all};
-use super::yaml::block;
+use super::plain::{
+    Loss, PlainConfig, PlainListener, PlainRule, has_unsupported_hosts, host_text, hosts_of, takes_all,
+    unsupported_action_settings,
+};
+use super::yaml::{block, time};
 
 /// Writes the manifests, one document after another.
 pub(super) fn write(plain: &PlainConfig<'_>, losses: &mut Vec<Loss>) -> String {
@@ -45,8 +48,7 @@ struct GatewayApiWriter<'w> {
 
 impl GatewayApiWriter<'_> {
     fn add_loss(&mut self, rule: &Rule, reason: &str) {
-        let reason = format!("rule `{}`: {reason}", rule.name);
-        self.losses.push(Loss { origin: rule.origin.clone(), reason });
+        self.losses.push(Loss::of_rule(rule, reason));
     }
 
     fn listener(&mut self, number: usize, listener: &PlainListener<'_>) {
@@ -179,14 +181,8 @@ impl GatewayApiWriter<'_> {
         if matches!(action.kind, ActionKind::Cluster(_) | ActionKind::Weighted(_)) {
             self.upstream(rule, action, &mut filters, &mut own);
         }
-        if !action.filters.is_empty() {
-            self.add_loss(rule, "its filter settings are left out");
-        }
-        if !action.mirrors.is_empty() {
-            self.add_loss(rule, "its request mirroring is left out");
-        }
-        if action.attempt_timeout.is_some() {
-            self.add_loss(rule, "its timeout per attempt is left out");
+        for reason in unsupported_action_settings(action) {
+            self.add_loss(rule, reason);
         }
         if !filters.is_empty() {
             own["filters"] = filters.into();
@@ -206,7 +202,7 @@ impl GatewayApiWriter<'_> {
             filters.push(json!({"type": "URLRewrite", "urlRewrite": rewrite}));
         }
         if let Some(timeout) = action.timeout {
-            own["timeouts"] = json!({"request": format!("{}ms", timeout.as_millis())});
+            own["timeouts"] = json!({"request": time(timeout)});
         }
         if action.retry != RetryConfig::default() {
             self.add_loss(rule, "its retry settings are left out");
@@ -260,8 +256,7 @@ impl GatewayApiWriter<'_> {
     }
 
     fn matches(&mut self, rule: &Rule) -> Option<Vec<Value>> {
-        let is_unsaid = |host: &HostPattern| host_text(host).is_none() && *host != HostPattern::Any;
-        if rule.fraction.is_some() || rule.hosts.iter().any(is_unsaid) {
+        if has_unsupported_hosts(rule) {
             self.add_loss(rule, "its hosts or its fraction of requests cannot be expressed; it is left out");
             return None;
         }
@@ -290,20 +285,13 @@ impl GatewayApiWriter<'_> {
             for condition in values {
                 let ValueMatch { name, test, .. } = condition;
                 let is_plain = *condition == ValueMatch::new(name, test.clone()) && !name.starts_with(':');
-                let ValueTest::Exact(value) = test else {
+                let (ValueTest::Exact(value), true) = (test, is_plain) else {
                     self.add_loss(
                         rule,
                         &format!("`{name}` can only be compared with an exact value; it is left out"),
                     );
                     return None;
                 };
-                if !is_plain {
-                    self.add_loss(
-                        rule,
-                        &format!("`{name}` can only be compared with an exact value; it is left out"),
-                    );
-                    return None;
-                }
                 tests.push(json!({"name": name, "value": value}));
             }
             if !tests.is_empty() {
@@ -360,18 +348,13 @@ impl GatewayApiWriter<'_> {
                 lose("weights, priorities and limits of endpoints are left out");
             }
         }
-        if !cluster.limits.is_none() {
-            lose("its limits are left out");
-        }
-        if cluster.balance != Balance::RoundRobin {
-            lose("its balancing is left out");
-        }
-        if cluster.tls.is_some() {
-            lose("TLS towards its endpoints is left out");
-        }
-        if cluster.health.is_some() {
-            lose("its health checks are left out");
-        }
+        let unsupported = [
+            (!cluster.limits.is_none(), "its limits are left out"),
+            (cluster.balance != Balance::RoundRobin, "its balancing is left out"),
+            (cluster.tls.is_some(), "TLS towards its endpoints is left out"),
+            (cluster.health.is_some(), "its health checks are left out"),
+        ];
+        unsupported.into_iter().filter(|(is_there, _)| *is_there).for_each(|(_, reason)| lose(reason));
         let mut spec = json!({"ports": [{"name": "http", "port": 80}]});
         if let Some((host, port)) = &external {
             if by_port.is_empty() && cluster.endpoints.len() == 1 {
@@ -412,17 +395,6 @@ fn edits(edits: &FieldEdits) -> Value {
         }
     }
     own
-}
-
-fn host_text(host: &HostPattern) -> Option<String> {
-    match host {
-        HostPattern::Any
-        | HostPattern::OneLabel(_)
-        | HostPattern::ByteSuffix(_)
-        | HostPattern::BytePrefix(_) => None,
-        HostPattern::Exact(host) => Some(host.clone()),
-        HostPattern::Suffix(host) => Some(format!("*.{}", host.trim_start_matches("*."))),
-    }
 }
 
 /// Whether the hosts of `narrow` are a proper subset of those of `wide`.

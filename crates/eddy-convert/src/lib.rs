@@ -12,7 +12,6 @@ mod foreign;
 mod gateway_api;
 mod named;
 mod plain;
-mod put;
 mod sites;
 mod tls;
 mod whole;

@@ -41,5 +41,10 @@ impl<K: Eq + Hash> NameAllocator<K> {
     }
 }
 
+/// Whether a letter can be in the name of a rule.
+pub(super) fn is_name_letter(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || "_.:/-".contains(letter)
+}
+
 /// Maximum length of a name before a number is appended.
 const LETTERS_MAX: usize = 50;

@@ -12,6 +12,13 @@ pub struct Loss {
     pub reason: String,
 }
 
+impl Loss {
+    /// Returns the loss of a part of a rule.
+    pub(super) fn of_rule(rule: &Rule, reason: &str) -> Self {
+        Self { origin: rule.origin.clone(), reason: format!("rule `{}`: {reason}", rule.name) }
+    }
+}
+
 /// A configuration reduced to plain rules.
 pub(super) struct PlainConfig<'c> {
     pub(super) listeners: Vec<PlainListener<'c>>,
@@ -53,18 +60,38 @@ pub(super) fn hosts_of(rule: &Rule) -> Vec<HostPattern> {
     if rule.hosts.is_empty() { vec![HostPattern::Any] } else { rule.hosts.clone() }
 }
 
+/// Returns a host as eddy.yaml and the Gateway API write it; `None` for any host, and for patterns that they lack.
+pub(super) fn host_text(host: &HostPattern) -> Option<String> {
+    match host {
+        HostPattern::Exact(host) => Some(host.clone()),
+        HostPattern::Suffix(host) => Some(format!("*.{}", host.trim_start_matches("*."))),
+        HostPattern::Any
+        | HostPattern::OneLabel(_)
+        | HostPattern::ByteSuffix(_)
+        | HostPattern::BytePrefix(_) => None,
+    }
+}
+
+/// Whether neither eddy.yaml nor the Gateway API can express the hosts of a rule, or its share of the requests.
+pub(super) fn has_unsupported_hosts(rule: &Rule) -> bool {
+    let is_unsupported = |host: &HostPattern| host_text(host).is_none() && *host != HostPattern::Any;
+    rule.fraction.is_some() || rule.hosts.iter().any(is_unsupported)
+}
+
+/// Returns the settings of an action that neither eddy.yaml nor the Gateway API can express.
+pub(super) fn unsupported_action_settings(action: &Action) -> impl Iterator<Item = &'static str> {
+    let reasons = [
+        (!action.filters.is_empty(), "its filter settings are left out"),
+        (!action.mirrors.is_empty(), "its request mirroring is left out"),
+        (action.attempt_timeout.is_some(), "its timeout per attempt is left out"),
+    ];
+    reasons.into_iter().filter(|(is_there, _)| *is_there).map(|(_, reason)| reason)
+}
+
 /// Whether a rule matches all requests for a host, so that none of them reaches rules of less specific hosts.
 pub(super) fn takes_all(rule: &Rule, host: &HostPattern) -> bool {
-    let is_for_all = match &rule.path {
-        PathPattern::Any => true,
-        PathPattern::Prefix(prefix) => prefix == "/",
-        PathPattern::Exact(_)
-        | PathPattern::BytePrefix(_)
-        | PathPattern::Caseless(_)
-        | PathPattern::Regex(_)
-        | PathPattern::Search(_)
-        | PathPattern::Template(_) => false,
-    };
+    let is_any_prefix = matches!(&rule.path, PathPattern::Prefix(prefix) if prefix == "/");
+    let is_for_all = is_any_prefix || rule.path == PathPattern::Any;
     is_for_all
         && rule.methods.is_empty()
         && rule.headers.is_empty()

@@ -12,6 +12,7 @@ use eddy_route::nginx::{
 };
 use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule};
 
+use super::named::is_name_letter;
 use super::plain::{Loss, PlainRule};
 
 /// Returns the rules of the servers that listen at an address.
@@ -80,11 +81,9 @@ impl<'l> SitesConverter<'l> {
         hosts.retain(|host| self.taken.insert(host.clone()));
         let mut own = Vec::new();
         self.locations(spec.place, &spec.locations, &mut own);
-        for (number, hosts) in [(0, hosts), (1, Vec::new())] {
-            let is_rest = number == 1;
-            if is_rest != hosts.is_empty() || is_rest && !is_default {
-                continue;
-            }
+        // The default server also has the hosts of no other server: its rules apply to any host as well.
+        let named = (!hosts.is_empty()).then_some(hosts);
+        for hosts in named.into_iter().chain(is_default.then(Vec::new)) {
             for plain in &own {
                 let mut rule = plain.rule.clone();
                 rule.hosts.clone_from(&hosts);
@@ -111,10 +110,10 @@ impl<'l> SitesConverter<'l> {
         let has_patterns = self.has_patterns(locations);
         self.collect_locations(locations, has_patterns, &mut level);
         self.check_final_prefixes(&level);
+        let paths = level.paths.iter().map(|index| &places[*index as usize]);
+        let texts: HashSet<&str> = paths.clone().map(text_of).collect();
         let exacts: HashSet<&str> =
-            level.paths.iter().filter_map(|index| exact_of(&places[*index as usize])).collect();
-        let texts: HashSet<&str> =
-            level.paths.iter().map(|index| text_of(&places[*index as usize])).collect();
+            paths.filter(|place| matches!(place.kind, PlaceKind::Exact(_))).map(text_of).collect();
         // Without regular expressions, `^~` has no effect.
         let final_rank = if level.patterns.is_empty() { PLAIN } else { FINAL };
         for index in &level.paths {
@@ -429,10 +428,6 @@ fn push(
     own.push(PlainRule { rule, action });
 }
 
-fn is_name_letter(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || "_.:/-".contains(letter)
-}
-
 fn respond(status: u16, body: &str, content_type: &str) -> Action {
     let kind = ActionKind::Respond(Respond {
         status,
@@ -496,18 +491,6 @@ fn is_plain_path(path: &str) -> bool {
         && !path.contains("//")
         && !path.split('/').any(|segment| matches!(segment, "." | ".."))
         && path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/-._~!&'()*+,;=:@".contains(&byte))
-}
-
-fn exact_of(place: &PlaceSpec) -> Option<&str> {
-    match &place.kind {
-        PlaceKind::Exact(text) => Some(text),
-        PlaceKind::Server
-        | PlaceKind::Prefix(_)
-        | PlaceKind::FinalPrefix(_)
-        | PlaceKind::Pattern(_)
-        | PlaceKind::Named(_)
-        | PlaceKind::If => None,
-    }
 }
 
 /// Returns the path of a location; empty for a location without a path.

@@ -6,7 +6,7 @@ use eddy_config::{CertificateFiles, ListenerTlsConfig};
 use eddy_model::{ClusterTlsConfig, ServerCheck, TlsVersion, WrittenPath};
 use serde_json::{Value, json};
 
-use super::put::{put, time};
+use super::yaml::{put, time};
 
 /// Converts the TLS settings of a cluster.
 pub(super) fn cluster_tls_value(tls: &ClusterTlsConfig) -> Value {

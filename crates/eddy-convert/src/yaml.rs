@@ -1,6 +1,26 @@
-//! Writes values as readable YAML: one key per line, short lists in one line.
+//! Values of a configuration, and their text as readable YAML: one key per line, short lists in one line.
+
+use std::time::Duration;
 
 use serde_json::Value;
+
+/// Sets a key to a value, unless it is the default.
+pub(super) fn put<T: PartialEq>(
+    own: &mut Value,
+    key: &str,
+    value: T,
+    default: T,
+    to_value: impl FnOnce(T) -> Value,
+) {
+    if value != default {
+        own[key] = to_value(value);
+    }
+}
+
+/// Returns a duration as eddy.yaml and manifests write it.
+pub(super) fn time(time: Duration) -> Value {
+    format!("{}ms", time.as_millis()).into()
+}
 
 /// Returns a value as a block that is indented by `indent` spaces.
 pub(super) fn block(value: &Value, indent: usize) -> String {
@@ -20,21 +40,11 @@ fn write(value: &Value, indent: usize, out: &mut String) {
         }
         Value::Array(elements) if !elements.is_empty() => {
             for element in elements {
-                match element {
-                    Value::Object(members) if !members.is_empty() => {
-                        let mut own = String::new();
-                        write(element, indent + 2, &mut own);
-                        // The first key is on the line of the dash.
-                        out.push_str(&format!("{pad}- {}", own.trim_start()));
-                    }
-                    Value::Array(_)
-                    | Value::Object(_)
-                    | Value::Null
-                    | Value::Bool(_)
-                    | Value::Number(_)
-                    | Value::String(_) => {
-                        out.push_str(&format!("{pad}- {}\n", inline(element)));
-                    }
+                if element.is_object() {
+                    // The first key is on the line of the dash.
+                    out.push_str(&format!("{pad}- {}", block(element, indent + 2).trim_start()));
+                } else {
+                    out.push_str(&format!("{pad}- {}\n", inline(element)));
                 }
             }
         }

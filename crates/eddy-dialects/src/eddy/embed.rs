@@ -14,14 +14,6 @@ use eddy_spec::value::{DialectName, FilePath};
 
 use crate::nginx::{NginxOutput, included, is_nginx, read_nginx};
 
-/// A table from a file, as written.
-pub(super) struct EmbeddedTableSpec<'w> {
-    pub(super) name: &'w Shared<str>,
-    pub(super) dialect: Option<Spanned<DialectName>>,
-    pub(super) file: &'w Spanned<FilePath>,
-    pub(super) address: Option<&'w Spanned<ListenAddress>>,
-}
-
 /// Returns the path of a table's file, relative to eddy's working directory.
 pub(super) fn embedded_path(file: &Spanned<FilePath>, sources: &[SourceText]) -> String {
     let named_in = sources.get(file.place.source as usize).map_or("", |source| &source.path);
@@ -31,11 +23,13 @@ pub(super) fn embedded_path(file: &Spanned<FilePath>, sources: &[SourceText]) ->
 
 /// Reads the table of a file, its clusters and NGINX configuration; returns `None` after errors.
 pub(super) fn embed(
-    wanted: &EmbeddedTableSpec<'_>,
+    name: &Shared<str>,
+    dialect: Option<Spanned<DialectName>>,
+    file: &Spanned<FilePath>,
+    address: Option<&Spanned<ListenAddress>>,
     draft: &mut Draft<'_>,
     report: &mut ProblemReport,
 ) -> Option<TableDraft> {
-    let EmbeddedTableSpec { name, dialect, file, address } = *wanted;
     let path = embedded_path(file, draft.sources);
     let Some(root) = draft.sources.iter().position(|source| *source.path == *path) else {
         report

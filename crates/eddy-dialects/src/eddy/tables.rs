@@ -8,7 +8,7 @@ use eddy_spec::read::{Either, NamedMap, Spanned};
 use eddy_spec::spec::{RuleSpec, TableSpec};
 use eddy_spec::value::{ConfigName, DialectName};
 
-use super::embed::{EmbeddedTableSpec, embed};
+use super::embed::embed;
 
 /// Checks the route tables and adds them; the clusters that rules name count as used.
 pub(super) fn check_tables(
@@ -39,8 +39,7 @@ fn check_table(
             rules
         }
         Either::Other(TableSpec { dialect, file: Some(file), address, .. }) => {
-            let wanted = EmbeddedTableSpec { name, dialect, file: &file, address: address.as_ref() };
-            return embed(&wanted, draft, report);
+            return embed(name, dialect, &file, address.as_ref(), draft, report);
         }
         // The reader has reported that the rules are missing or wrong.
         Either::Other(TableSpec { rules: None, .. }) => return None,

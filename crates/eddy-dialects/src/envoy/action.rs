@@ -15,14 +15,14 @@ use super::scope::{HostScope, RouteConfigContext, plain_action};
 use super::template;
 
 /// Action of a route and its path rewrite.
-pub(super) struct Did {
+pub(super) struct EnvoyRouteAction {
     pub(super) action: Action,
     pub(super) rewrite: Option<PathRewrite>,
     /// Actions of the weighted clusters with their weights, when clusters have settings of their own; otherwise empty.
     pub(super) shares: Vec<(Action, u32)>,
 }
 
-impl Did {
+impl EnvoyRouteAction {
     fn plain(action: Action) -> Self {
         Self { action, rewrite: None, shares: Vec::new() }
     }
@@ -34,13 +34,13 @@ impl EnvoyReader<'_> {
         &mut self,
         node: &YamlNode<'_>,
         scope: &HostScope<'_>,
-        frame: &mut RouteConfigContext<'_, '_>,
-    ) -> Option<Did> {
+        context: &mut RouteConfigContext<'_, '_>,
+    ) -> Option<EnvoyRouteAction> {
         self.pass(node, &["metadata", "stat_prefix"]);
         self.warn_ineffective(node, &[("decorator", NO_TRACES), ("tracing", NO_TRACES)]);
         let matched = self.get(node, "match");
-        let mut did = if let Some(route) = self.get(node, "route") {
-            self.forward(route, matched, scope, frame)?
+        let mut made = if let Some(route) = self.get(node, "route") {
+            self.forward(route, matched, scope, context)?
         } else if let Some(redirect) = self.get(node, "redirect") {
             if let (Some(prefix), Some(_)) = (
                 entry(redirect, "prefix_rewrite"),
@@ -60,7 +60,7 @@ impl EnvoyReader<'_> {
             return None;
         };
         let own = self.edits(node);
-        let actions = did.shares.iter_mut().map(|(action, _)| action).chain([&mut did.action]);
+        let actions = made.shares.iter_mut().map(|(action, _)| action).chain([&mut made.action]);
         for action in actions {
             let share =
                 (std::mem::take(&mut action.request_edits), std::mem::take(&mut action.response_edits));
@@ -75,7 +75,7 @@ impl EnvoyReader<'_> {
                 self.follow(&mut action.response_edits, response, node.place);
             }
         }
-        Some(did)
+        Some(made)
     }
 
     fn forward(
@@ -83,15 +83,15 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         matched: Option<&YamlNode<'_>>,
         scope: &HostScope<'_>,
-        frame: &mut RouteConfigContext<'_, '_>,
-    ) -> Option<Did> {
+        context: &mut RouteConfigContext<'_, '_>,
+    ) -> Option<EnvoyRouteAction> {
         self.warn_ineffective(node, &[("priority", "all requests have the same priority")]);
         let weighted = self.get(node, "weighted_clusters");
         let kind = if let Some(name) = self.word(node, "cluster") {
             let place = self.get(node, "cluster").map_or(node.place, |node| node.place);
-            ActionKind::Cluster(self.cluster(name, place, frame)?)
+            ActionKind::Cluster(self.cluster(name, place, context)?)
         } else if let Some(weighted) = weighted {
-            ActionKind::Weighted(self.weighted(weighted, frame)?)
+            ActionKind::Weighted(self.weighted(weighted, context)?)
         } else {
             self.report.error(node.place, "the route has no cluster").hint(
                 "write `cluster` or `weighted_clusters`; eddy can't take the cluster name from a request",
@@ -108,14 +108,14 @@ impl EnvoyReader<'_> {
             | ActionKind::Sites(_) => Vec::new(),
         };
         for cluster in named {
-            frame.keys.entry(cluster).or_default().push((key.clone(), node.place));
+            context.keys.entry(cluster).or_default().push((key.clone(), node.place));
         }
         let mut action = plain_action(kind);
         // Envoy's default timeout of the whole response is 15 s; 0 disables it.
         let timeout = self.duration(node, "timeout").unwrap_or(Duration::from_secs(15));
         action.timeout = (!timeout.is_zero()).then_some(timeout);
         action.host_rewrite = self.word(node, "host_rewrite_literal").map(Shared::from);
-        action.upgrades = self.upgrades(node, &frame.protocols);
+        action.upgrades = self.upgrades(node, &context.protocols);
         let own_hedge = self.get(node, "hedge_policy");
         let is_hedged = own_hedge.map_or(scope.is_hedged, |policy| self.is_hedged(policy));
         if let Some(policy) = self.get(node, "retry_policy").or(scope.retry) {
@@ -127,14 +127,14 @@ impl EnvoyReader<'_> {
             }
         }
         if let Some(mirrors) = self.get(node, "request_mirror_policies").or(scope.mirrors) {
-            action.mirrors = self.mirrors(mirrors, frame);
+            action.mirrors = self.mirrors(mirrors, context);
         }
         let shares = weighted.map(|weighted| self.shares(weighted, &action)).unwrap_or_default();
         let rewrite = match self.get(node, "path_rewrite_policy") {
             Some(policy) => Some(self.template_rewrite(policy, matched)?),
             None => self.rewrite(node),
         };
-        Some(Did { action, rewrite, shares })
+        Some(EnvoyRouteAction { action, rewrite, shares })
     }
 
     /// Returns one action per weighted cluster if any of them edits headers or rewrites the host; otherwise none.
@@ -160,14 +160,14 @@ impl EnvoyReader<'_> {
     }
 
     /// `request_mirror_policies`.
-    fn mirrors(&mut self, node: &YamlNode<'_>, frame: &mut RouteConfigContext<'_, '_>) -> Vec<Mirror> {
+    fn mirrors(&mut self, node: &YamlNode<'_>, context: &mut RouteConfigContext<'_, '_>) -> Vec<Mirror> {
         let mut mirrors = Vec::new();
         for policy in elements(node) {
             self.pass(policy, &["trace_sampled"]);
             let keeps_host = self.is_true(policy, "disable_shadow_host_suffix_append");
             let host = if keeps_host { MirrorHost::Same } else { MirrorHost::Shadow };
             let Some(name) = self.word(policy, "cluster").map(str::to_owned) else { continue };
-            let Some(cluster) = self.cluster(&name, policy.place, frame) else { continue };
+            let Some(cluster) = self.cluster(&name, policy.place, context) else { continue };
             let (mut numerator, mut denominator) = (100, 100);
             if let Some(fraction) = self.get(policy, "runtime_fraction") {
                 self.pass(fraction, &["runtime_key"]);
@@ -187,9 +187,7 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         matched: Option<&YamlNode<'_>>,
     ) -> Option<PathRewrite> {
-        self.pass(node, &["name"]);
-        let (config, _) =
-            self.get(node, "typed_config").and_then(|config| self.typed(config, &[TEMPLATE]))?;
+        let (config, _) = self.typed_config(node, &[TEMPLATE])?;
         let written = self.text(config, "path_template_rewrite").unwrap_or_default().to_owned();
         let Some(template) = matched.and_then(|matched| self.template_of(matched)) else {
             self.report
@@ -218,7 +216,7 @@ impl EnvoyReader<'_> {
         Some(PathRewrite::Replace(PathReplace { expression: self.regex(pattern)?, by }))
     }
 
-    fn redirect(&mut self, node: &YamlNode<'_>) -> Did {
+    fn redirect(&mut self, node: &YamlNode<'_>) -> EnvoyRouteAction {
         let status = match self.text(node, "response_code") {
             Some("FOUND" | "1") => 302,
             Some("SEE_OTHER" | "2") => 303,
@@ -238,10 +236,10 @@ impl EnvoyReader<'_> {
             is_absolute: true,
         };
         let rewrite = self.rewrite(node);
-        Did { rewrite, ..Did::plain(plain_action(ActionKind::Redirect(redirect))) }
+        EnvoyRouteAction { rewrite, ..EnvoyRouteAction::plain(plain_action(ActionKind::Redirect(redirect))) }
     }
 
-    fn direct_response(&mut self, node: &YamlNode<'_>) -> Option<Did> {
+    fn direct_response(&mut self, node: &YamlNode<'_>) -> Option<EnvoyRouteAction> {
         let status = self.number::<u16>(node, "status").unwrap_or(0);
         if !(200..600).contains(&status) {
             self.report
@@ -256,13 +254,13 @@ impl EnvoyReader<'_> {
             body: text.unwrap_or_default().as_bytes().into(),
             content_type: "text/plain".into(),
         };
-        Some(Did::plain(plain_action(ActionKind::Respond(respond))))
+        Some(EnvoyRouteAction::plain(plain_action(ActionKind::Respond(respond))))
     }
 
     fn weighted(
         &mut self,
         node: &YamlNode<'_>,
-        frame: &mut RouteConfigContext<'_, '_>,
+        context: &mut RouteConfigContext<'_, '_>,
     ) -> Option<Vec<WeightedCluster>> {
         self.pass(node, &["total_weight", "runtime_key_prefix"]);
         let mut weighted = Vec::new();
@@ -270,7 +268,7 @@ impl EnvoyReader<'_> {
             self.route_filters(share);
             let name = self.word(share, "name").unwrap_or_default().to_owned();
             let weight = self.number(share, "weight").unwrap_or(0);
-            weighted.push(WeightedCluster { cluster: self.cluster(&name, share.place, frame)?, weight });
+            weighted.push(WeightedCluster { cluster: self.cluster(&name, share.place, context)?, weight });
         }
         if weighted.iter().all(|share| share.weight == 0) {
             self.report.error(node.place, "no cluster has a weight above 0");
@@ -283,15 +281,15 @@ impl EnvoyReader<'_> {
         &mut self,
         name: &str,
         place: SourceSpan,
-        frame: &mut RouteConfigContext<'_, '_>,
+        context: &mut RouteConfigContext<'_, '_>,
     ) -> Option<ClusterId> {
-        if let Some(known) = frame.clusters.find(name) {
+        if let Some(known) = context.clusters.find(name) {
             return Some(known);
         }
-        if frame.may_add_clusters {
-            return frame.clusters.define(ClusterConfig::new(name, Vec::new()), place).ok();
+        if context.may_add_clusters {
+            return context.clusters.define(ClusterConfig::new(name, Vec::new()), place).ok();
         }
-        let names = frame.clusters.iter().map(|(_, cluster)| &*cluster.name);
+        let names = context.clusters.iter().map(|(_, cluster)| &*cluster.name);
         let near = self.report.closest(name, names).map(str::to_owned);
         let found = self.report.error(place, format!("there is no cluster `{}`", shown(name)));
         match near {
@@ -299,6 +297,19 @@ impl EnvoyReader<'_> {
             None => found.hint("define it under `static_resources.clusters`"),
         }
         None
+    }
+}
+
+/// Returns a redirect of all requests to `https`, at the same host and path.
+pub(crate) fn https_redirect() -> Redirect {
+    Redirect {
+        status: 301,
+        scheme: Some("https".into()),
+        host: None,
+        strip_query: false,
+        port: None,
+        path: None,
+        is_absolute: true,
     }
 }
 

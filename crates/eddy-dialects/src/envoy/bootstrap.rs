@@ -14,7 +14,6 @@ use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
 use eddy_spec::problem::{SourceSpan, shown};
 use eddy_spec::yaml::YamlNode;
 
-use super::filters::HttpFilters;
 use super::reader::EnvoyReader;
 
 /// Listener whose routes are not read yet.
@@ -32,14 +31,9 @@ pub(super) struct Manager<'n, 't> {
 
 impl EnvoyReader<'_> {
     /// Reads the clusters and adds them.
-    pub(super) fn clusters(
-        &mut self,
-        node: &YamlNode<'_>,
-        file: &Shared<str>,
-        clusters: &mut ClusterDraft<'_>,
-    ) {
+    pub(super) fn clusters(&mut self, node: &YamlNode<'_>, clusters: &mut ClusterDraft<'_>) {
         for node in self.list(node, "clusters") {
-            let Some(cluster) = self.cluster_config(node, file) else {
+            let Some(cluster) = self.cluster_config(node) else {
                 self.pass_all(node);
                 continue;
             };
@@ -50,7 +44,7 @@ impl EnvoyReader<'_> {
         }
     }
 
-    fn cluster_config(&mut self, node: &YamlNode<'_>, file: &Shared<str>) -> Option<ClusterConfig> {
+    fn cluster_config(&mut self, node: &YamlNode<'_>) -> Option<ClusterConfig> {
         self.pass(node, &["alt_stat_name", "metadata"]);
         self.warn_ineffective(
             node,
@@ -85,11 +79,7 @@ impl EnvoyReader<'_> {
                 );
                 let tier = self.number::<u8>(locality, "priority").unwrap_or(0);
                 for endpoint in self.list(locality, "lb_endpoints") {
-                    let endpoint = self.endpoint(endpoint);
-                    endpoints.extend(endpoint.map(|mut endpoint| {
-                        endpoint.terms.tier = tier;
-                        endpoint
-                    }));
+                    endpoints.extend(self.endpoint(endpoint, tier));
                 }
             }
         }
@@ -127,7 +117,7 @@ impl EnvoyReader<'_> {
                 .hint("leave `table_size` out");
         }
         if let Some(socket) = self.get(node, "transport_socket") {
-            cluster.tls = self.upstream_tls(socket, &cluster.endpoints, file);
+            cluster.tls = self.upstream_tls(socket, &cluster.endpoints);
         }
         // Without `outlier_detection`, Envoy ejects no endpoint.
         cluster.ejection.failures = 0;
@@ -178,7 +168,7 @@ impl EnvoyReader<'_> {
         LinkProtocol::Http1
     }
 
-    fn endpoint(&mut self, node: &YamlNode<'_>) -> Option<EndpointConfig> {
+    fn endpoint(&mut self, node: &YamlNode<'_>, tier: u8) -> Option<EndpointConfig> {
         let weight = self.number::<u32>(node, "load_balancing_weight").unwrap_or(1);
         let endpoint = self.get(node, "endpoint")?;
         let address = self.get(endpoint, "address")?;
@@ -189,7 +179,10 @@ impl EnvoyReader<'_> {
                 Err(_) => EndpointAddress::Name { host: host.to_ascii_lowercase().into(), port },
             },
         };
-        Some(EndpointConfig { weight: weight.clamp(1, 1000), ..EndpointConfig::new(address) })
+        let mut endpoint = EndpointConfig::new(address);
+        endpoint.weight = weight.clamp(1, 1000);
+        endpoint.terms.tier = tier;
+        Some(endpoint)
     }
 
     fn address(&mut self, node: &YamlNode<'_>) -> Option<Written> {
@@ -247,14 +240,10 @@ impl EnvoyReader<'_> {
     }
 
     /// Reads the listeners, in order.
-    pub(super) fn listeners<'n, 't>(
-        &mut self,
-        node: &'n YamlNode<'t>,
-        file: &Shared<str>,
-    ) -> Vec<Manager<'n, 't>> {
+    pub(super) fn listeners<'n, 't>(&mut self, node: &'n YamlNode<'t>) -> Vec<Manager<'n, 't>> {
         let mut managers = Vec::new();
         for listener in self.list(node, "listeners") {
-            match self.listener(listener, file) {
+            match self.listener(listener) {
                 Some(manager) => managers.push(manager),
                 // The problem is reported; the fields left unread because of it must not be.
                 None => self.pass_all(listener),
@@ -263,7 +252,7 @@ impl EnvoyReader<'_> {
         managers
     }
 
-    fn listener<'n, 't>(&mut self, node: &'n YamlNode<'t>, file: &Shared<str>) -> Option<Manager<'n, 't>> {
+    fn listener<'n, 't>(&mut self, node: &'n YamlNode<'t>) -> Option<Manager<'n, 't>> {
         self.pass(node, &["stat_prefix", "enable_reuse_port", "reuse_port", "traffic_direction", "metadata"]);
         let address = match self.get(node, "address").and_then(|address| self.address(address))? {
             Written::Pipe(path) => ListenAddress::Unix(path),
@@ -295,7 +284,7 @@ impl EnvoyReader<'_> {
         let manager = self.network_filter(filter)?;
         let mut manager = self.manager(manager, &name, address)?;
         if let Some(socket) = self.get(chain, "transport_socket") {
-            manager.config.tls = self.downstream_tls(socket, file);
+            manager.config.tls = self.downstream_tls(socket);
             manager.is_refused = manager.config.tls.is_none();
         }
         Some(manager)
@@ -321,7 +310,7 @@ impl EnvoyReader<'_> {
                 ("use_remote_address", "the client address is always that of the connection"),
             ],
         );
-        let HttpFilters { takes_grpc_web } = self.http_filters(node);
+        let takes_grpc_web = self.http_filters(node);
         let escaped_slashes = match self.text(node, "path_with_escaped_slashes_action") {
             Some("REJECT_REQUEST" | "2") => EscapedSlashes::Refused,
             Some("UNESCAPE_AND_FORWARD" | "4") => EscapedSlashes::Decoded,

@@ -9,20 +9,13 @@ use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 use super::reader::{EnvoyReader, elements, entry, text};
 use super::shape::type_of;
 
-/// Filters of a connection manager that eddy has.
-#[derive(Debug, Default)]
-pub(super) struct HttpFilters {
-    /// Whether gRPC-Web calls are translated to gRPC.
-    pub(super) takes_grpc_web: bool,
-}
-
 impl EnvoyReader<'_> {
-    /// Reads the HTTP filters of a connection manager.
-    pub(super) fn http_filters(&mut self, node: &YamlNode<'_>) -> HttpFilters {
-        let mut read = HttpFilters::default();
+    /// Reads the HTTP filters of a connection manager; returns whether gRPC-Web calls are translated to gRPC.
+    pub(super) fn http_filters(&mut self, node: &YamlNode<'_>) -> bool {
+        let mut takes_grpc_web = false;
         for filter in self.list(node, "http_filters") {
             match self.filter(filter, &[ROUTER, GRPC_WEB], HARMLESS_HTTP) {
-                Some((_, 1)) => read.takes_grpc_web = true,
+                Some((_, 1)) => takes_grpc_web = true,
                 Some((router, _)) => {
                     // eddy sends none of the headers that this option suppresses.
                     self.pass(router, &["dynamic_stats", "suppress_envoy_headers", "start_child_span"]);
@@ -31,7 +24,7 @@ impl EnvoyReader<'_> {
                 None => {}
             }
         }
-        read
+        takes_grpc_web
     }
 
     /// Reads the filter of a filter chain that has one filter only: the connection manager.

@@ -52,35 +52,26 @@ impl EnvoyReader<'_> {
     }
 
     fn path(&mut self, node: &YamlNode<'_>, is_caseless: bool) -> Option<PathPattern> {
+        let pattern =
+            |text: &str, exact_case: fn(String) -> PathPattern, any_case: fn(String) -> CaselessPath| {
+                let text = text.to_owned();
+                if is_caseless { PathPattern::Caseless(any_case(text)) } else { exact_case(text) }
+            };
         if let Some(text) = self.text(node, "prefix") {
-            let text = text.to_owned();
-            return Some(if is_caseless {
-                PathPattern::Caseless(CaselessPath::BytePrefix(text))
-            } else {
-                PathPattern::BytePrefix(text)
-            });
+            return Some(pattern(text, PathPattern::BytePrefix, CaselessPath::BytePrefix));
         }
         if let Some(text) = self.text(node, "path") {
-            let text = text.to_owned();
-            return Some(if is_caseless {
-                PathPattern::Caseless(CaselessPath::Exact(text))
-            } else {
-                PathPattern::Exact(text)
-            });
+            return Some(pattern(text, PathPattern::Exact, CaselessPath::Exact));
         }
         if let Some(prefix) = self.get(node, "path_separated_prefix") {
-            let text = super::reader::text(prefix).unwrap_or_default().to_owned();
+            let text = super::reader::text(prefix).unwrap_or_default();
             if text.len() < 2 || text.ends_with('/') || text.contains(['?', '#']) {
                 self.report
-                    .error(prefix.place, format!("`{}` is not a valid `path_separated_prefix`", shown(&text)))
+                    .error(prefix.place, format!("`{}` is not a valid `path_separated_prefix`", shown(text)))
                     .hint("it must not contain `?` or `#` or end with `/`; Envoy rejects it too");
                 return None;
             }
-            return Some(if is_caseless {
-                PathPattern::Caseless(CaselessPath::Prefix(text))
-            } else {
-                PathPattern::Prefix(text)
-            });
+            return Some(pattern(text, PathPattern::Prefix, CaselessPath::Prefix));
         }
         if let Some(regex) = self.get(node, "safe_regex") {
             return self.regex(regex).map(PathPattern::Regex);
@@ -117,9 +108,7 @@ impl EnvoyReader<'_> {
     /// Returns the template of a `path_match_policy`.
     pub(super) fn template_of(&mut self, node: &YamlNode<'_>) -> Option<String> {
         let policy = self.get(node, "path_match_policy")?;
-        self.pass(policy, &["name"]);
-        let (config, _) =
-            self.get(policy, "typed_config").and_then(|config| self.typed(config, &[TEMPLATE]))?;
+        let (config, _) = self.typed_config(policy, &[TEMPLATE])?;
         Some(self.text(config, "path_template").unwrap_or_default().to_owned())
     }
 
@@ -157,12 +146,7 @@ impl EnvoyReader<'_> {
             self.report.error(node.place, "a header match needs a `name`");
             return None;
         };
-        let name = match name.to_ascii_lowercase().as_str() {
-            // Envoy keeps `Host` as `:authority` only.
-            "host" => ":authority".to_owned(),
-            other => other.to_owned(),
-        };
-        let mut spec = ValueMatch::new(&name, ValueTest::Present);
+        let mut spec = ValueMatch::new(&header_name(name), ValueTest::Present);
         spec.is_inverted = self.is_true(node, "invert_match");
         if self.is_true(node, "treat_missing_header_as_empty") {
             spec.missing = Missing::IsEmpty;
@@ -237,6 +221,11 @@ impl EnvoyReader<'_> {
         };
         Fraction { numerator, denominator }
     }
+}
+
+/// Returns the name of a header in lower case; Envoy keeps `Host` as `:authority` only.
+pub(super) fn header_name(name: &str) -> String {
+    if name.eq_ignore_ascii_case("host") { ":authority".to_owned() } else { name.to_ascii_lowercase() }
 }
 
 /// Makes a test that a value is present or absent. Where a missing value counts as empty, there always is one.

@@ -17,13 +17,12 @@ mod routes;
 mod scope;
 mod shape;
 mod template;
-#[cfg(test)]
-mod tests;
 mod tls;
 mod tree;
 mod upgrade;
 mod upstream_tls;
 mod whole;
 
+pub(crate) use action::https_redirect;
 pub(crate) use re2::translated;
 pub(crate) use whole::{Envoy, is_envoy};

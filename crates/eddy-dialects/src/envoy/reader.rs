@@ -4,6 +4,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use eddy_http::EditFault;
+use eddy_ids::Shared;
+use eddy_route::SourceLocation;
 use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
 use eddy_spec::yaml::{YamlEntry, YamlKey, YamlNode, YamlNodeKind};
 
@@ -13,6 +15,8 @@ use super::shape::{seconds, type_of};
 /// Reader of Envoy messages: the keys read so far and the problems found.
 pub(super) struct EnvoyReader<'r> {
     pub(super) report: &'r mut ProblemReport,
+    /// Name of the file, as given to eddy.
+    pub(super) file: Shared<str>,
     /// Source positions of the keys that were read.
     read_keys: HashSet<SourceSpan>,
     /// Number of leaves of matcher trees visited, once for each path to a leaf.
@@ -20,8 +24,8 @@ pub(super) struct EnvoyReader<'r> {
 }
 
 impl<'r> EnvoyReader<'r> {
-    pub(super) fn new(report: &'r mut ProblemReport) -> Self {
-        Self { report, read_keys: HashSet::new(), leaves: 0 }
+    pub(super) fn new(file: Shared<str>, report: &'r mut ProblemReport) -> Self {
+        Self { report, file, read_keys: HashSet::new(), leaves: 0 }
     }
 
     /// Returns the value of a field, named as in the API, and marks the field as read.
@@ -119,6 +123,22 @@ impl<'r> EnvoyReader<'r> {
             self.pass_all(node);
         }
         found.map(|at| (node, at))
+    }
+
+    /// Returns the message in the `typed_config` of an extension, like [`Self::typed`].
+    pub(super) fn typed_config<'n, 't>(
+        &mut self,
+        node: &'n YamlNode<'t>,
+        names: &[&str],
+    ) -> Option<(&'n YamlNode<'t>, usize)> {
+        self.pass(node, &["name"]);
+        let config = self.get(node, "typed_config")?;
+        self.typed(config, names)
+    }
+
+    /// Returns the file and line of a source position.
+    pub(super) fn origin(&self, place: SourceSpan) -> SourceLocation {
+        SourceLocation { file: Shared::clone(&self.file), line: place.line }
     }
 
     /// Reports each field that was not read: an error, or a warning with `--lenient`.

@@ -2,22 +2,17 @@
 
 use std::collections::HashMap;
 
-use eddy_check::{RulePlaces, TableDraft};
-use eddy_config::{Action, ActionKind, Redirect, WeightedAction};
+use eddy_check::TableDraft;
+use eddy_config::{ActionKind, WeightedAction};
 use eddy_http::FieldEdits;
 use eddy_ids::Shared;
-use eddy_route::{Dialect, HostPattern, PathForm, Rule, SourceLocation, ValueMatch, ValueTest};
+use eddy_route::{Dialect, HostPattern, PathForm, Rule, ValueMatch, ValueTest};
 use eddy_spec::problem::{SourceSpan, shown};
 use eddy_spec::yaml::YamlNode;
 
+use super::action::https_redirect;
 use super::reader::{EnvoyReader, text};
 use super::scope::{HostScope, Levels, RouteConfigContext, plain_action};
-
-/// Rule table of a route configuration, and the actions of its rules.
-#[derive(Debug)]
-pub(super) struct EnvoyRouteTable {
-    pub(super) table: TableDraft,
-}
 
 /// Settings that apply to all virtual hosts.
 struct RouteConfigDefaults<'w> {
@@ -28,31 +23,30 @@ struct RouteConfigDefaults<'w> {
 }
 
 impl EnvoyReader<'_> {
-    /// Reads a `RouteConfiguration`.
-    pub(super) fn routes(
-        &mut self,
-        node: &YamlNode<'_>,
-        frame: &mut RouteConfigContext<'_, '_>,
-    ) -> EnvoyRouteTable {
-        self.pass(node, &["@type", "validate_clusters", "metadata"]);
-        self.route_filters(node);
+    /// Returns the table of a `RouteConfiguration`, without rules.
+    pub(super) fn route_table(&mut self, node: &YamlNode<'_>) -> TableDraft {
         let name = self.text(node, "name").unwrap_or_default().to_owned();
         let mut table = TableDraft::new(&name, Dialect::Envoy);
         table.config.routes.reading.host.keeps_port = !self.is_true(node, "ignore_port_in_host_matching");
         if self.is_true(node, "ignore_path_parameters_in_path_matching") {
             table.config.routes.reading.path = PathForm::WithoutParameters;
         }
+        table
+    }
+
+    /// Reads the rules of a `RouteConfiguration` into the table of its context.
+    pub(super) fn routes(&mut self, node: &YamlNode<'_>, context: &mut RouteConfigContext<'_, '_>) {
+        self.pass(node, &["@type", "validate_clusters", "metadata"]);
+        self.route_filters(node);
         let whole = RouteConfigDefaults {
             edits: self.edits(node),
             most_specific_wins: self.is_true(node, "most_specific_header_mutations_wins"),
             mirrors: self.get(node, "request_mirror_policies"),
         };
-        let mut routes = EnvoyRouteTable { table };
         let mut domains: HashMap<String, SourceSpan> = HashMap::new();
         for host in self.list(node, "virtual_hosts") {
-            self.virtual_host(host, &whole, &mut domains, frame, &mut routes);
+            self.virtual_host(host, &whole, &mut domains, context);
         }
-        routes
     }
 
     fn virtual_host(
@@ -60,15 +54,14 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         whole: &RouteConfigDefaults<'_>,
         domains: &mut HashMap<String, SourceSpan>,
-        frame: &mut RouteConfigContext<'_, '_>,
-        routes: &mut EnvoyRouteTable,
+        context: &mut RouteConfigContext<'_, '_>,
     ) {
         self.pass(node, &["metadata"]);
         self.route_filters(node);
-        let untold = "attempt counts are not sent";
+        let unsent = "attempt counts are not sent";
         self.warn_ineffective(
             node,
-            &[("include_request_attempt_count", untold), ("include_attempt_count_in_response", untold)],
+            &[("include_request_attempt_count", unsent), ("include_attempt_count_in_response", unsent)],
         );
         let name = self.word(node, "name").unwrap_or("virtual host").to_owned();
         let mut hosts = Vec::new();
@@ -88,7 +81,7 @@ impl EnvoyReader<'_> {
             return;
         }
         let own = self.edits(node);
-        self.require_tls(node, &name, &hosts, frame, routes);
+        self.require_tls(node, &name, &hosts, context);
         let scope = HostScope {
             name: &name,
             hosts: &hosts,
@@ -104,10 +97,10 @@ impl EnvoyReader<'_> {
                     format!("the virtual host `{}` has both `routes` and a `matcher`", shown(&name));
                 self.report.error(first.place, message).hint("Envoy rejects it too: leave one of them out");
             }
-            self.tree(tree, &scope, frame, routes);
+            self.tree(tree, &scope, context);
         }
         for (at, route) in list.iter().enumerate() {
-            self.route(route, at + 1, &scope, &[], frame, routes);
+            self.route(route, at + 1, &scope, &[], context);
         }
     }
 
@@ -118,14 +111,12 @@ impl EnvoyReader<'_> {
         number: usize,
         scope: &HostScope<'_>,
         conditions: &[ValueMatch],
-        frame: &mut RouteConfigContext<'_, '_>,
-        routes: &mut EnvoyRouteTable,
+        context: &mut RouteConfigContext<'_, '_>,
     ) {
         self.route_filters(node);
         let written = self.word(node, "name").map(str::to_owned);
         let name = written.unwrap_or_else(|| format!("{}/{number}", scope.name));
-        let origin = SourceLocation { file: Shared::clone(&frame.file), line: node.place.line };
-        let mut rule = Rule::new(&name, origin);
+        let mut rule = Rule::new(&name, self.origin(node.place));
         rule.hosts = scope.hosts.to_vec();
         rule.headers = conditions.to_vec();
         let is_matched = match self.get(node, "match") {
@@ -137,14 +128,14 @@ impl EnvoyReader<'_> {
                 false
             }
         };
-        let did = self.route_action(node, scope, frame);
-        if let (true, Some(mut did)) = (is_matched, did) {
-            if !did.shares.is_empty() {
+        let made = self.route_action(node, scope, context);
+        if let (true, Some(mut made)) = (is_matched, made) {
+            if !made.shares.is_empty() {
                 let share = |(action, weight)| WeightedAction { action: Shared::new(action), weight };
-                did.action.kind = ActionKind::Split(did.shares.into_iter().map(share).collect());
+                made.action.kind = ActionKind::Split(made.shares.into_iter().map(share).collect());
             }
-            rule.rewrite = did.rewrite;
-            routes.push(rule, did.action, node.place);
+            rule.rewrite = made.rewrite;
+            context.push(rule, made.action, node.place);
         }
     }
 
@@ -154,8 +145,7 @@ impl EnvoyReader<'_> {
         node: &YamlNode<'_>,
         name: &str,
         hosts: &[HostPattern],
-        frame: &RouteConfigContext<'_, '_>,
-        routes: &mut EnvoyRouteTable,
+        context: &mut RouteConfigContext<'_, '_>,
     ) {
         let Some(wanted) = self.get(node, "require_tls") else { return };
         match text(wanted) {
@@ -168,36 +158,19 @@ impl EnvoyReader<'_> {
                 return;
             }
         }
-        let redirect = Redirect {
-            status: 301,
-            scheme: Some("https".into()),
-            host: None,
-            strip_query: false,
-            port: None,
-            path: None,
-            is_absolute: true,
-        };
         let https = || ValueTest::Exact("https".to_owned());
-        let told = ValueMatch { is_inverted: true, ..ValueMatch::new(FORWARDED, https()) };
+        let forwarded = ValueMatch { is_inverted: true, ..ValueMatch::new(FORWARDED, https()) };
         // Without `X-Forwarded-Proto`, the connection decides.
-        let untold = ValueMatch::new(FORWARDED, ValueTest::Absent);
+        let absent = ValueMatch::new(FORWARDED, ValueTest::Absent);
         let came = ValueMatch { is_inverted: true, ..ValueMatch::new(":scheme", https()) };
-        for (kind, headers) in [("require_tls", vec![told]), ("require_tls-no-header", vec![untold, came])] {
-            let origin = SourceLocation { file: Shared::clone(&frame.file), line: wanted.place.line };
-            let mut rule = Rule::new(&format!("{name}/{kind}"), origin);
+        for (kind, headers) in
+            [("require_tls", vec![forwarded]), ("require_tls-no-header", vec![absent, came])]
+        {
+            let mut rule = Rule::new(&format!("{name}/{kind}"), self.origin(wanted.place));
             rule.hosts = hosts.to_vec();
             rule.headers = headers;
-            let action = plain_action(ActionKind::Redirect(redirect.clone()));
-            routes.push(rule, action, wanted.place);
+            context.push(rule, plain_action(ActionKind::Redirect(https_redirect())), wanted.place);
         }
-    }
-}
-
-impl EnvoyRouteTable {
-    /// Adds a rule with its action.
-    pub(super) fn push(&mut self, mut rule: Rule, action: Action, place: SourceSpan) {
-        rule.action = self.table.action(action);
-        self.table.push(rule, RulePlaces::of(place));
     }
 }
 

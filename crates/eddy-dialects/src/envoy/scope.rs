@@ -1,10 +1,10 @@
 //! Settings that routes inherit, and state that they share.
 
-use eddy_check::ClusterDraft;
+use eddy_check::{ClusterDraft, RulePlaces, TableDraft};
 use eddy_config::{Action, ActionKind, RetryConfig, Upgrades};
 use eddy_http::FieldEdits;
-use eddy_ids::Shared;
-use eddy_route::HostPattern;
+use eddy_route::{HostPattern, Rule};
+use eddy_spec::problem::SourceSpan;
 use eddy_spec::yaml::YamlNode;
 
 use super::hash::RouteKeys;
@@ -31,8 +31,8 @@ pub(super) struct HostScope<'s> {
 
 /// State shared by the routes of a configuration.
 pub(super) struct RouteConfigContext<'f, 'l> {
-    /// Name of the file, as given to eddy.
-    pub(super) file: Shared<str>,
+    /// Table that the rules go to.
+    pub(super) table: TableDraft,
     /// Clusters; with `may_add_clusters`, a route may name a cluster that is not defined.
     pub(super) clusters: &'f mut ClusterDraft<'l>,
     pub(super) may_add_clusters: bool,
@@ -40,6 +40,14 @@ pub(super) struct RouteConfigContext<'f, 'l> {
     pub(super) keys: &'f mut RouteKeys,
     /// Upgrade protocols allowed on routes that do not configure them.
     pub(super) protocols: Vec<Box<str>>,
+}
+
+impl RouteConfigContext<'_, '_> {
+    /// Adds a rule with its action.
+    pub(super) fn push(&mut self, mut rule: Rule, action: Action, place: SourceSpan) {
+        rule.action = self.table.action(action);
+        self.table.push(rule, RulePlaces::of(place));
+    }
 }
 
 /// Returns an action without edits, timeout and retries.

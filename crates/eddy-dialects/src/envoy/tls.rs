@@ -15,12 +15,8 @@ use super::shape::base64;
 impl EnvoyReader<'_> {
     /// Reads the `transport_socket` of a filter chain. Returns `None` when eddy does not support it; the problem is
     /// reported.
-    pub(super) fn downstream_tls(
-        &mut self,
-        node: &YamlNode<'_>,
-        file: &Shared<str>,
-    ) -> Option<ListenerTlsConfig> {
-        let tls = self.downstream_context(node, file);
+    pub(super) fn downstream_tls(&mut self, node: &YamlNode<'_>) -> Option<ListenerTlsConfig> {
+        let tls = self.downstream_context(node);
         if tls.is_none() {
             // The fields left unread because of the problem must not be reported.
             self.pass_all(node);
@@ -28,17 +24,15 @@ impl EnvoyReader<'_> {
         tls
     }
 
-    fn downstream_context(&mut self, node: &YamlNode<'_>, file: &Shared<str>) -> Option<ListenerTlsConfig> {
-        self.pass(node, &["name"]);
-        let (config, _) =
-            self.get(node, "typed_config").and_then(|config| self.typed(config, &[DOWNSTREAM]))?;
+    fn downstream_context(&mut self, node: &YamlNode<'_>) -> Option<ListenerTlsConfig> {
+        let (config, _) = self.typed_config(node, &[DOWNSTREAM])?;
         let Some(common) = self.get(config, "common_tls_context") else {
             self.report.error(config.place, "`common_tls_context` is missing: it names the certificates");
             return None;
         };
         // The listener's own settings decide which of these protocols are spoken.
         self.pass(common, &["alpn_protocols"]);
-        let certificates = self.certificates(common, file)?;
+        let certificates = self.certificates(common)?;
         if certificates.is_empty() {
             self.report
                 .error(common.place, "TLS needs a certificate")
@@ -47,8 +41,7 @@ impl EnvoyReader<'_> {
         }
         let is_required = self.is_true(config, "require_client_certificate");
         let context = self.validation_context(common).ok()?;
-        let authorities =
-            context.map_or(DataSource::Absent, |context| self.source(context, "trusted_ca", file));
+        let authorities = context.map_or(DataSource::Absent, |context| self.source(context, "trusted_ca"));
         if is_required && matches!(authorities, DataSource::Absent) {
             self.report
                 .error(
@@ -57,7 +50,7 @@ impl EnvoyReader<'_> {
                 )
                 .hint("write `validation_context: {trusted_ca: {filename: /etc/clients.pem}}`");
         }
-        let revoked = context.and_then(|context| self.source(context, "crl", file).into_path());
+        let revoked = context.and_then(|context| self.source(context, "crl").into_path());
         if let (Some(revoked), DataSource::Absent) = (&revoked, &authorities) {
             let place = context.map_or(config.place, |context| context.place);
             let name = revoked.path.display();
@@ -81,11 +74,7 @@ impl EnvoyReader<'_> {
 
     /// Reads the certificates and keys of a `CommonTlsContext`. Returns `None` when one is unavailable; the problem is
     /// reported.
-    pub(super) fn certificates(
-        &mut self,
-        node: &YamlNode<'_>,
-        file: &Shared<str>,
-    ) -> Option<Vec<CertificateFiles>> {
+    pub(super) fn certificates(&mut self, node: &YamlNode<'_>) -> Option<Vec<CertificateFiles>> {
         let mut certificates = Vec::new();
         let mut is_refused = self.refuse(
             node,
@@ -102,12 +91,12 @@ impl EnvoyReader<'_> {
                 "write `certificate_chain` and `private_key`",
             );
             let [chain, key, ocsp] = ["certificate_chain", "private_key", "ocsp_staple"]
-                .map(|name| self.source(certificate, name, file));
+                .map(|name| self.source(certificate, name));
             match (chain, key) {
                 (DataSource::Given(chain), DataSource::Given(mut key)) => {
                     if key.text.is_some() {
                         // Problems are shown with their source line, and that line would reveal the key.
-                        key.place = written_place(node.place, file);
+                        key.place = self.written_place(node.place);
                     }
                     certificates.push(CertificateFiles { chain, key, ocsp: ocsp.into_path(), hosts: None });
                 }
@@ -188,14 +177,14 @@ impl EnvoyReader<'_> {
 
     /// Reads a `DataSource`: a file, or content in the configuration itself. A relative path is resolved against the
     /// working directory of eddy, as in Envoy.
-    pub(super) fn source(&mut self, node: &YamlNode<'_>, name: &str, file: &Shared<str>) -> DataSource {
+    pub(super) fn source(&mut self, node: &YamlNode<'_>, name: &str) -> DataSource {
         let Some(source) = self.get(node, name) else { return DataSource::Absent };
         // eddy watches every file that it reads.
         self.pass(source, &["watched_directory"]);
         if let Some(path) = self.word(source, "filename") {
             let place = self.get(source, "filename").map_or(source.place, |written| written.place);
             let path = PathBuf::from(path);
-            return DataSource::Given(WrittenPath { path, text: None, place: written_place(place, file) });
+            return DataSource::Given(WrittenPath { path, text: None, place: self.written_place(place) });
         }
         if let Some(variable) = self.get(source, "environment_variable") {
             self.report
@@ -207,7 +196,7 @@ impl EnvoyReader<'_> {
         let bytes = plain.or_else(|| Some(base64(self.word(source, "inline_bytes")?)?.into()));
         match bytes {
             Some(bytes) => {
-                let place = written_place(source.place, file);
+                let place = self.written_place(source.place);
                 // Files are identified by name, so inline content gets one.
                 let path = format!("{name} in line {}, column {}", place.line, place.column);
                 DataSource::Given(WrittenPath { path: path.into(), text: Some(InlineText(bytes)), place })
@@ -217,6 +206,12 @@ impl EnvoyReader<'_> {
                 DataSource::Refused
             }
         }
+    }
+
+    /// Converts a source position, for problems that are found later.
+    pub(super) fn written_place(&self, place: SourceSpan) -> WrittenPlace {
+        let SourceSpan { line, column, length, .. } = place;
+        WrittenPlace { file: Shared::clone(&self.file), line, column, length }
     }
 }
 
@@ -243,11 +238,6 @@ impl DataSource {
             Self::Absent | Self::Refused => None,
         }
     }
-}
-
-/// Converts a source position, for problems that are found later.
-pub(super) fn written_place(place: SourceSpan, file: &Shared<str>) -> WrittenPlace {
-    WrittenPlace { file: Shared::clone(file), line: place.line, column: place.column, length: place.length }
 }
 
 const DOWNSTREAM: &str = "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext";

@@ -5,12 +5,12 @@
 
 use eddy_config::{ActionKind, Respond};
 use eddy_ids::Shared;
-use eddy_route::{Missing, PathForm, PathPattern, PathRewrite, Rule, SourceLocation, ValueMatch, ValueTest};
+use eddy_route::{Missing, PathForm, PathPattern, PathRewrite, Rule, ValueMatch, ValueTest};
 use eddy_spec::problem::SourceSpan;
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
+use super::matching::header_name;
 use super::reader::EnvoyReader;
-use super::routes::EnvoyRouteTable;
 use super::scope::{HostScope, RouteConfigContext, plain_action};
 
 /// Conditions that must all hold.
@@ -48,21 +48,19 @@ impl EnvoyReader<'_> {
         &mut self,
         node: &YamlNode<'_>,
         scope: &HostScope<'_>,
-        frame: &mut RouteConfigContext<'_, '_>,
-        routes: &mut EnvoyRouteTable,
+        context: &mut RouteConfigContext<'_, '_>,
     ) {
-        self.matcher(node, TreePath { conditions: &[], depth: 0 }, scope, frame, routes);
+        self.matcher(node, TreePath { conditions: &[], depth: 0 }, scope, context);
     }
 
     fn matcher(
         &mut self,
         node: &YamlNode<'_>,
-        way: TreePath<'_>,
+        path: TreePath<'_>,
         scope: &HostScope<'_>,
-        frame: &mut RouteConfigContext<'_, '_>,
-        routes: &mut EnvoyRouteTable,
+        context: &mut RouteConfigContext<'_, '_>,
     ) {
-        if way.depth > DEPTH_MAX {
+        if path.depth > DEPTH_MAX {
             self.report.error(node.place, format!("matchers are nested more than {DEPTH_MAX} deep"));
             return;
         }
@@ -73,25 +71,25 @@ impl EnvoyReader<'_> {
                     .and_then(|predicate| self.predicate(predicate, Polarity::Plain));
                 let (Some(wanted), Some(on_match)) = (wanted, self.get(entry, "on_match")) else { continue };
                 for conditions in &wanted {
-                    self.on_match(on_match, way.and(conditions).borrow(), scope, frame, routes);
+                    let conditions = [path.conditions, conditions].concat();
+                    self.on_match(on_match, TreePath { conditions: &conditions, ..path }, scope, context);
                 }
             }
         }
         if let Some(tree) = self.get(node, "matcher_tree") {
-            self.map(tree, way, scope, frame, routes);
+            self.map(tree, path, scope, context);
         }
         if let Some(otherwise) = self.get(node, "on_no_match") {
-            self.on_match(otherwise, way, scope, frame, routes);
+            self.on_match(otherwise, path, scope, context);
         }
     }
 
     fn map(
         &mut self,
         node: &YamlNode<'_>,
-        way: TreePath<'_>,
+        path: TreePath<'_>,
         scope: &HostScope<'_>,
-        frame: &mut RouteConfigContext<'_, '_>,
-        routes: &mut EnvoyRouteTable,
+        context: &mut RouteConfigContext<'_, '_>,
     ) {
         let input = self.get(node, "input").and_then(|input| self.input(input));
         let kinds = [
@@ -106,7 +104,8 @@ impl EnvoyReader<'_> {
             for entry in entries {
                 self.take(&entry.key);
                 let condition = ValueMatch::new(name, test(entry.key.text.to_string()));
-                self.on_match(&entry.value, way.and(&[condition]).borrow(), scope, frame, routes);
+                let conditions = [path.conditions, &[condition]].concat();
+                self.on_match(&entry.value, TreePath { conditions: &conditions, ..path }, scope, context);
             }
         }
     }
@@ -114,10 +113,9 @@ impl EnvoyReader<'_> {
     fn on_match(
         &mut self,
         node: &YamlNode<'_>,
-        way: TreePath<'_>,
+        path: TreePath<'_>,
         scope: &HostScope<'_>,
-        frame: &mut RouteConfigContext<'_, '_>,
-        routes: &mut EnvoyRouteTable,
+        context: &mut RouteConfigContext<'_, '_>,
     ) {
         self.leaves += 1;
         if self.leaves > LEAVES_MAX {
@@ -128,31 +126,26 @@ impl EnvoyReader<'_> {
             return;
         }
         if let Some(inner) = self.get(node, "matcher") {
-            return self.matcher(inner, TreePath { depth: way.depth + 1, ..way }, scope, frame, routes);
+            return self.matcher(inner, TreePath { depth: path.depth + 1, ..path }, scope, context);
         }
         let Some(action) = self.get(node, "action") else {
             self.report.error(node.place, "the match has no `action` and no `matcher`");
             return;
         };
-        self.pass(action, &["name"]);
-        let Some((leaf, kind)) =
-            self.get(action, "typed_config").and_then(|config| self.typed(config, &[ROUTE, ROUTES]))
-        else {
-            return;
-        };
+        let Some((leaf, kind)) = self.typed_config(action, &[ROUTE, ROUTES]) else { return };
         let leaves = if kind == 0 { std::slice::from_ref(leaf) } else { self.list(leaf, "routes") };
-        let (mut is_final, reads_raw) = (false, routes.table.config.routes.reading.path == PathForm::Raw);
+        let (mut is_final, reads_raw) = (false, context.table.config.routes.reading.path == PathForm::Raw);
         for route in leaves {
-            let before = routes.table.config.routes.rules.len();
-            self.route(route, before + 1, scope, way.conditions, frame, routes);
-            let made = routes.table.config.routes.rules.get_mut(before..).expect("rules are only added");
-            is_final |= made.iter().any(|rule| takes_all(rule, way.conditions));
+            let before = context.table.config.routes.rules.len();
+            self.route(route, before + 1, scope, path.conditions, context);
+            let made = context.table.config.routes.rules.get_mut(before..).expect("rules are only added");
+            is_final |= made.iter().any(|rule| takes_all(rule, path.conditions));
             if reads_raw {
                 made.iter_mut().for_each(lift_path_condition);
             }
         }
         if !is_final {
-            routes.end(way.conditions, node.place, scope, frame);
+            self.end(path.conditions, node.place, scope, context);
         }
     }
 
@@ -197,32 +190,33 @@ impl EnvoyReader<'_> {
 
     /// Returns the name of the header that an input reads.
     fn input(&mut self, node: &YamlNode<'_>) -> Option<String> {
-        self.pass(node, &["name"]);
-        let config = self.get(node, "typed_config")?;
-        let (input, _) = self.typed(config, &[HEADER])?;
-        let name = self.word(input, "header_name").map(str::to_ascii_lowercase);
+        let (input, _) = self.typed_config(node, &[HEADER])?;
+        let name = self.word(input, "header_name").map(header_name);
         if name.is_none() {
             self.report.error(input.place, "`header_name` is missing");
         }
-        name.map(|name| if name == "host" { ":authority".to_owned() } else { name })
+        name
     }
-}
 
-/// Path with additional conditions.
-struct Longer {
-    conditions: All,
-    depth: usize,
-}
-
-impl TreePath<'_> {
-    fn and(self, more: &[ValueMatch]) -> Longer {
-        Longer { conditions: [self.conditions, more].concat(), depth: self.depth }
-    }
-}
-
-impl Longer {
-    fn borrow(&self) -> TreePath<'_> {
-        TreePath { conditions: &self.conditions, depth: self.depth }
+    /// Answers 404 to requests on this path that no earlier rule matched.
+    fn end(
+        &mut self,
+        conditions: &[ValueMatch],
+        place: SourceSpan,
+        scope: &HostScope<'_>,
+        context: &mut RouteConfigContext<'_, '_>,
+    ) {
+        let routes = &context.table.config.routes;
+        let name = format!("{}/end-{}", scope.name, routes.rules.len() + 1);
+        let mut rule = Rule::new(&name, self.origin(place));
+        rule.hosts = scope.hosts.to_vec();
+        rule.headers = conditions.to_vec();
+        rule.path = PathPattern::BytePrefix("/".to_owned());
+        if routes.reading.path == PathForm::Raw {
+            lift_path_condition(&mut rule);
+        }
+        let respond = Respond { status: 404, body: Shared::default(), content_type: "text/plain".into() };
+        context.push(rule, plain_action(ActionKind::Respond(respond)), place);
     }
 }
 
@@ -235,13 +229,13 @@ fn product(parts: Vec<Any>) -> Any {
 }
 
 /// Whether a rule matches all requests that reach it on this path.
-fn takes_all(rule: &Rule, way: &[ValueMatch]) -> bool {
+fn takes_all(rule: &Rule, conditions: &[ValueMatch]) -> bool {
     let is_any_path = matches!(&rule.path, PathPattern::BytePrefix(prefix) if prefix == "/");
     is_any_path
         && rule.methods.is_empty()
         && rule.query.is_empty()
         && rule.fraction.is_none()
-        && rule.headers.len() == way.len()
+        && rule.headers.len() == conditions.len()
 }
 
 /// Turns a condition on `:path` into the path of a rule that has no other, so that the router can find the rule by
@@ -264,29 +258,6 @@ fn lift_path_condition(rule: &mut Rule) {
     } else {
         // The condition stays: it holds only for a path without query.
         rule.path = PathPattern::Exact(text);
-    }
-}
-
-impl EnvoyRouteTable {
-    /// Answers 404 to requests on this path that no earlier rule matched.
-    fn end(
-        &mut self,
-        way: &[ValueMatch],
-        place: SourceSpan,
-        scope: &HostScope<'_>,
-        frame: &RouteConfigContext<'_, '_>,
-    ) {
-        let name = format!("{}/end-{}", scope.name, self.table.config.routes.rules.len() + 1);
-        let origin = SourceLocation { file: Shared::clone(&frame.file), line: place.line };
-        let mut rule = Rule::new(&name, origin);
-        rule.hosts = scope.hosts.to_vec();
-        rule.headers = way.to_vec();
-        rule.path = PathPattern::BytePrefix("/".to_owned());
-        if self.table.config.routes.reading.path == PathForm::Raw {
-            lift_path_condition(&mut rule);
-        }
-        let respond = Respond { status: 404, body: Shared::default(), content_type: "text/plain".into() };
-        self.push(rule, plain_action(ActionKind::Respond(respond)), place);
     }
 }
 

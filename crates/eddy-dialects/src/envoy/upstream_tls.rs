@@ -10,7 +10,7 @@ use eddy_spec::yaml::YamlNode;
 use eddy_tls::is_server_name;
 
 use super::reader::EnvoyReader;
-use super::tls::{DataSource, written_place};
+use super::tls::DataSource;
 
 impl EnvoyReader<'_> {
     /// Reads the `transport_socket` of a cluster. Returns `None` for cleartext, and for a type that eddy does not
@@ -19,9 +19,8 @@ impl EnvoyReader<'_> {
         &mut self,
         node: &YamlNode<'_>,
         endpoints: &[EndpointConfig],
-        file: &Shared<str>,
     ) -> Option<ClusterTlsConfig> {
-        let tls = self.upstream_context(node, endpoints, file);
+        let tls = self.upstream_context(node, endpoints);
         if tls.is_none() {
             // The fields left unread because of the problem must not be reported.
             self.pass_all(node);
@@ -33,12 +32,8 @@ impl EnvoyReader<'_> {
         &mut self,
         node: &YamlNode<'_>,
         endpoints: &[EndpointConfig],
-        file: &Shared<str>,
     ) -> Option<ClusterTlsConfig> {
-        self.pass(node, &["name"]);
-        let read =
-            self.get(node, "typed_config").and_then(|config| self.typed(config, &[UPSTREAM, CLEARTEXT]));
-        let Some((config, kind)) = read else {
+        let Some((config, kind)) = self.typed_config(node, &[UPSTREAM, CLEARTEXT]) else {
             if self.report.is_lenient() {
                 // Leniency must not turn a request for more than cleartext into cleartext.
                 self.report
@@ -52,7 +47,7 @@ impl EnvoyReader<'_> {
         }
         self.pass(config, &["max_session_keys", "enforce_rsa_key_usage"]);
         self.warn_ineffective(config, &[("allow_renegotiation", "eddy never renegotiates TLS")]);
-        let mut tls = ClusterTlsConfig::new(written_place(node.place, file));
+        let mut tls = ClusterTlsConfig::new(self.written_place(node.place));
         let written = self.word(config, "sni").map(str::to_ascii_lowercase);
         let is_of_host = self.is_true(config, "auto_host_sni");
         let checks_sent = self.is_true(config, "auto_sni_san_validation");
@@ -65,7 +60,7 @@ impl EnvoyReader<'_> {
             // The cluster's own settings decide which of these protocols are spoken.
             self.pass(common, &["alpn_protocols"]);
             tls.version_min = self.version_min(common);
-            let mut certificates = self.certificates(common, file)?.into_iter();
+            let mut certificates = self.certificates(common)?.into_iter();
             tls.identity = certificates.next().map(|own| IdentityFiles { chain: own.chain, key: own.key });
             if certificates.next().is_some() {
                 self.report
@@ -79,7 +74,7 @@ impl EnvoyReader<'_> {
         };
         let mut is_checked = false;
         if let Some(context) = context {
-            tls.authorities = match self.source(context, "trusted_ca", file) {
+            tls.authorities = match self.source(context, "trusted_ca") {
                 DataSource::Given(authorities) => Some(authorities),
                 DataSource::Absent => None,
                 DataSource::Refused => return None,
@@ -115,7 +110,7 @@ impl EnvoyReader<'_> {
     }
 
     /// Returns the names of which a certificate must match one; unsupported matchers are reported.
-    fn names_to_match(&mut self, context: &YamlNode<'_>) -> Vec<(String, SourceSpan)> {
+    fn names_to_match(&mut self, context: &YamlNode<'_>) -> Vec<String> {
         let mut names = Vec::new();
         for matcher in self.list(context, "match_typed_subject_alt_names") {
             let kind = self.text(matcher, "san_type");
@@ -134,18 +129,16 @@ impl EnvoyReader<'_> {
         names
     }
 
-    fn exact_name(&mut self, test: &YamlNode<'_>) -> Option<(String, SourceSpan)> {
+    fn exact_name(&mut self, test: &YamlNode<'_>) -> Option<String> {
         self.pass(test, &["ignore_case"]);
         let name = self.word(test, "exact").map(str::to_ascii_lowercase);
-        match name.filter(|name| is_server_name(name)) {
-            Some(name) => Some((name, test.place)),
-            None => {
-                self.report
-                    .objection(test.place, "eddy can only match a certificate against one exact name")
-                    .hint("write `exact` with a host or an address");
-                None
-            }
+        let name = name.filter(|name| is_server_name(name));
+        if name.is_none() {
+            self.report
+                .objection(test.place, "eddy can only match a certificate against one exact name")
+                .hint("write `exact` with a host or an address");
         }
+        name
     }
 
     /// Makes the name to match the server name of the cluster, which endpoints are asked for and must show a
@@ -153,11 +146,11 @@ impl EnvoyReader<'_> {
     fn take_name(
         &mut self,
         tls: &mut ClusterTlsConfig,
-        names: &[(String, SourceSpan)],
+        names: &[String],
         is_of_host: bool,
         place: SourceSpan,
     ) {
-        let [(name, _)] = names else {
+        let [name] = names else {
             self.report
                 .objection(place, "eddy can match a certificate against only one name, not against several")
                 .hint("keep one of them");

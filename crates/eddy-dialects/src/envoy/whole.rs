@@ -1,7 +1,7 @@
 //! Envoy configuration as a whole: a bootstrap file, or a route configuration alone.
 
 use eddy_builtin::{BuiltinConfig, GrpcWebConfig};
-use eddy_check::{ConfigDialect, Draft};
+use eddy_check::{ConfigDialect, Draft, TableDraft};
 use eddy_config::{ListenerConfig, Serve};
 use eddy_filter::FilterPolicy;
 use eddy_ids::{Shared, TableId};
@@ -11,7 +11,6 @@ use eddy_spec::yaml::{YamlNode, has_outer_key, parse};
 use super::bootstrap::{BEGINNING, default_listener};
 use super::hash::{RouteKeys, give_keys};
 use super::reader::EnvoyReader;
-use super::routes::EnvoyRouteTable;
 use super::scope::RouteConfigContext;
 use super::shape;
 
@@ -54,26 +53,26 @@ fn read(root: &mut YamlNode<'_>, file: &Shared<str>, draft: &mut Draft<'_>, repo
     if report.has_errors() {
         return;
     }
-    let mut reader = EnvoyReader::new(report);
+    let mut reader = EnvoyReader::new(Shared::clone(file), report);
     if is_routes {
-        read_routes(root, file, &mut reader, draft);
+        read_routes(root, &mut reader, draft);
     } else {
-        read_bootstrap(root, file, &mut reader, draft);
+        read_bootstrap(root, &mut reader, draft);
     }
     reader.object_to_rest(root);
 }
 
 /// Reads a route configuration alone.
-fn read_routes(root: &YamlNode<'_>, file: &Shared<str>, reader: &mut EnvoyReader<'_>, draft: &mut Draft<'_>) {
-    let mut frame = RouteConfigContext {
-        file: file.clone(),
+fn read_routes(root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>, draft: &mut Draft<'_>) {
+    let mut context = RouteConfigContext {
+        table: reader.route_table(root),
         clusters: &mut draft.clusters,
         may_add_clusters: true,
         keys: &mut RouteKeys::new(),
         protocols: Vec::new(),
     };
-    let routes = reader.routes(root, &mut frame);
-    let table = add_table(routes, root, reader, draft);
+    reader.routes(root, &mut context);
+    let table = add_table(context.table, root, reader, draft);
     if let Some((_, first)) = draft.clusters.iter().next() {
         let first = &first.name;
         reader
@@ -85,34 +84,29 @@ fn read_routes(root: &YamlNode<'_>, file: &Shared<str>, reader: &mut EnvoyReader
 }
 
 /// Reads a bootstrap file.
-fn read_bootstrap(
-    root: &YamlNode<'_>,
-    file: &Shared<str>,
-    reader: &mut EnvoyReader<'_>,
-    draft: &mut Draft<'_>,
-) {
+fn read_bootstrap(root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>, draft: &mut Draft<'_>) {
     reader.pass(root, &["@type", "node", "layered_runtime", "stats_config"]);
     draft.settings.admin = reader.admin(root);
     let Some(resources) = reader.get(root, "static_resources") else {
         reader.report.error(root.place, "`static_resources` is missing");
         return;
     };
-    reader.clusters(resources, file, &mut draft.clusters);
+    reader.clusters(resources, &mut draft.clusters);
     let mut keys = RouteKeys::new();
-    for manager in reader.listeners(resources, file) {
-        let mut frame = RouteConfigContext {
-            file: file.clone(),
+    for manager in reader.listeners(resources) {
+        let mut context = RouteConfigContext {
+            table: reader.route_table(manager.routes),
             clusters: &mut draft.clusters,
             may_add_clusters: false,
             keys: &mut keys,
             protocols: manager.protocols,
         };
-        let mut routes = reader.routes(manager.routes, &mut frame);
-        routes.table.config.routes.reading.host.keeps_port &= !manager.config.strips_port;
+        context.table.config.routes.reading.host.keeps_port &= !manager.config.strips_port;
+        reader.routes(manager.routes, &mut context);
         if manager.is_refused {
             continue;
         }
-        let table = add_table(routes, manager.routes, reader, draft);
+        let table = add_table(context.table, manager.routes, reader, draft);
         let grpc_web = manager.takes_grpc_web.then(|| {
             let builtin = BuiltinConfig::GrpcWeb(GrpcWebConfig::default());
             draft.filters.builtin(GRPC_WEB_FILTER, builtin, FilterPolicy::default())
@@ -130,15 +124,15 @@ fn read_bootstrap(
 }
 
 fn add_table(
-    routes: EnvoyRouteTable,
+    table: TableDraft,
     node: &YamlNode<'_>,
     reader: &mut EnvoyReader<'_>,
     draft: &mut Draft<'_>,
 ) -> TableId {
-    if routes.table.config.routes.rules.is_empty() {
+    if table.config.routes.rules.is_empty() {
         reader.report.warning(node.place, "there are no routes").hint("every request gets a 404 response");
     }
-    draft.tables.add(routes.table)
+    draft.tables.add(table)
 }
 
 const ROUTES: &str = "envoy.config.route.v3.RouteConfiguration";
@@ -147,3 +141,17 @@ const BOOTSTRAP: &str = "envoy.config.bootstrap.v3.Bootstrap";
 
 /// Name of the gRPC-Web filter.
 const GRPC_WEB_FILTER: &str = "envoy-grpc-web";
+
+#[cfg(test)]
+mod tests {
+    use super::is_envoy;
+
+    #[test]
+    fn texts_of_envoy_are_known_by_their_keys() {
+        assert!(is_envoy("static_resources: {}"));
+        assert!(is_envoy("name: x\nvirtual_hosts: []"));
+        assert!(is_envoy("{\"virtualHosts\": []}"));
+        assert!(!is_envoy("listeners: []"));
+        assert!(!is_envoy("a: {virtual_hosts: []}"));
+    }
+}

@@ -2,9 +2,7 @@
 
 use eddy_builtin::{BuiltinConfig, CorsConfig};
 use eddy_check::Draft;
-use eddy_config::{
-    Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, RuleFilterConfig, WeightedAction,
-};
+use eddy_config::{Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, WeightedAction};
 use eddy_http::FieldEdits;
 use eddy_ids::{ClusterId, Shared};
 use eddy_route::PathRewrite;
@@ -14,6 +12,7 @@ use super::filter::{RouteFilters, RouteRedirect};
 use super::reference::References;
 use super::route::{GatewayRoute, RouteRule};
 use super::route_part::BackendRef;
+use crate::kubernetes::rule_filter;
 
 /// Port and security of the listener where requests arrive.
 #[derive(Clone, Copy, Debug)]
@@ -24,34 +23,25 @@ pub(super) struct Entrance {
     pub(super) is_secure: bool,
 }
 
-/// Builder of the actions of route rules.
-#[derive(Debug)]
-pub(super) struct ActionMaker<'m, 'o, 't> {
-    /// Resolves the references of rules.
-    pub(super) references: References<'m, 'o, 't>,
-}
-
 /// Action of a rule and its path rewrite.
 #[derive(Debug)]
-pub(super) struct RuleDone {
-    /// The action.
+pub(super) struct RouteRuleAction {
     pub(super) action: Action,
     /// New path for the backend or the redirect.
     pub(super) rewrite: Option<PathRewrite>,
-    /// Source position of the rewrite.
     pub(super) rewrite_place: Option<SourceSpan>,
 }
 
-impl ActionMaker<'_, '_, '_> {
+impl References<'_, '_, '_> {
     /// Builds the action of a rule at a listener.
-    pub(super) fn make(
-        &mut self,
+    pub(super) fn action(
+        &self,
         route: &GatewayRoute,
         rule: &RouteRule,
         entrance: Entrance,
         draft: &mut Draft<'_>,
         report: &mut ProblemReport,
-    ) -> RuleDone {
+    ) -> RouteRuleAction {
         let filters = &rule.filters;
         let new_path = match &filters.redirect {
             Some(redirect) => redirect.path.as_ref(),
@@ -62,7 +52,7 @@ impl ActionMaker<'_, '_, '_> {
             Some(redirect) => ActionKind::Redirect(redirect_of(redirect, entrance)),
             None => self.backends(route, rule, draft, report),
         };
-        let mut action = self.around(kind, rule);
+        let mut action = around(kind, rule);
         action.mirrors = filters
             .mirrors
             .iter()
@@ -73,37 +63,19 @@ impl ActionMaker<'_, '_, '_> {
             })
             .collect();
         if let Some(cors) = &filters.cors {
-            let filter = draft.filters.dormant(CORS_FILTER, BuiltinConfig::Cors(CorsConfig::default()));
-            action.filters.push(RuleFilterConfig {
-                filter,
-                is_disabled: Some(false),
-                config: None,
-                builtin: Some(Shared::new(BuiltinConfig::Cors(cors.clone()))),
-                lua: None,
-            });
+            let (default, own) = (CorsConfig::default(), cors.clone());
+            let (default, own) = (BuiltinConfig::Cors(default), BuiltinConfig::Cors(own));
+            action.filters.push(rule_filter(CORS_FILTER, default, own, draft));
         }
-        RuleDone {
+        RouteRuleAction {
             action,
             rewrite: new_path.map(|path| path.rewrite.clone()),
             rewrite_place: new_path.map(|path| path.place),
         }
     }
 
-    /// Returns an action of this kind with the rule's header edits, host rewrite and timeouts.
-    fn around(&self, kind: ActionKind, rule: &RouteRule) -> Action {
-        let RouteFilters { request_edits, response_edits, host, .. } = &rule.filters;
-        Action {
-            request_edits: request_edits.clone(),
-            response_edits: response_edits.clone(),
-            host_rewrite: host.clone(),
-            timeout: rule.timeout,
-            attempt_timeout: rule.attempt_timeout,
-            ..Action::new(kind)
-        }
-    }
-
     fn backends(
-        &mut self,
+        &self,
         route: &GatewayRoute,
         rule: &RouteRule,
         draft: &mut Draft<'_>,
@@ -122,7 +94,7 @@ impl ActionMaker<'_, '_, '_> {
             _ => {
                 let shares = resolved.into_iter().filter(|(backend, _)| backend.weight > 0).map(
                     |(backend, cluster)| {
-                        let mut action = self.around(cluster.map_or_else(failing, ActionKind::Cluster), rule);
+                        let mut action = around(cluster.map_or_else(failing, ActionKind::Cluster), rule);
                         action.request_edits =
                             joined(&action.request_edits, &backend.request_edits, backend.place, report);
                         action.response_edits =
@@ -143,14 +115,27 @@ impl ActionMaker<'_, '_, '_> {
         draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> Option<ClusterId> {
-        let found = self.references.resolve(route, backend).ok()?;
-        Some(self.references.manifests.add(found, draft, report))
+        let found = self.resolve(route, backend).ok()?;
+        Some(self.manifests.add(found, draft, report))
     }
 }
 
 impl BackendRef {
     fn has_no_edits(&self) -> bool {
         self.request_edits.is_empty() && self.response_edits.is_empty()
+    }
+}
+
+/// Returns an action of this kind with the rule's header edits, host rewrite and timeouts.
+fn around(kind: ActionKind, rule: &RouteRule) -> Action {
+    let RouteFilters { request_edits, response_edits, host, .. } = &rule.filters;
+    Action {
+        request_edits: request_edits.clone(),
+        response_edits: response_edits.clone(),
+        host_rewrite: host.clone(),
+        timeout: rule.timeout,
+        attempt_timeout: rule.attempt_timeout,
+        ..Action::new(kind)
     }
 }
 

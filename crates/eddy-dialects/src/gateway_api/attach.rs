@@ -2,10 +2,11 @@
 
 use eddy_route::HostPattern;
 use eddy_spec::StatusCondition;
-use eddy_spec::problem::{ProblemReport, SourceSpan};
+use eddy_spec::problem::ProblemReport;
 
 use super::gateway::{GatewayListener, GatewayObject};
 use super::host::{covers, host_text, intersection};
+use super::ref_fault::RefFault;
 use super::route::{GatewayRoute, Parent};
 use super::route_part::RouteKind;
 use crate::kubernetes::{GATEWAY_API, Manifests};
@@ -19,10 +20,15 @@ pub(super) struct ListenerId {
     pub(super) listener: usize,
 }
 
+impl ListenerId {
+    pub(super) fn of(self, gateways: &[GatewayObject]) -> &GatewayListener {
+        &gateways[self.gateway].listeners[self.listener]
+    }
+}
+
 /// Route attached to a listener.
 #[derive(Debug)]
 pub(super) struct Attachment {
-    /// The listener.
     pub(super) listener: ListenerId,
     /// Index of the route, in the order of age.
     pub(super) route: usize,
@@ -35,7 +41,6 @@ pub(super) struct Attachment {
 pub(super) struct ParentOutcome {
     /// Name of the parent, for users.
     pub(super) parent: String,
-    /// Condition `Accepted`.
     pub(super) accepted: StatusCondition,
     /// Index of the Gateway, if eddy serves it.
     pub(super) gateway: Option<usize>,
@@ -79,13 +84,7 @@ pub(super) fn attach(
     (attachments, outcomes)
 }
 
-/// Reason why a route is not accepted.
-struct AttachFault {
-    reason: &'static str,
-    message: String,
-}
-
-fn no_gateway(parent: &Parent, gateways: &[GatewayObject], manifests: &Manifests<'_, '_>) -> AttachFault {
+fn no_gateway(parent: &Parent, gateways: &[GatewayObject], manifests: &Manifests<'_, '_>) -> RefFault {
     let name = format!("{}/{}", parent.gateway.namespace, parent.gateway.name);
     let is_there = manifests.objects.of(GATEWAY_API, "Gateway").any(|object| {
         object.metadata.namespace == parent.gateway.namespace && object.metadata.name == parent.gateway.name
@@ -104,7 +103,7 @@ fn no_gateway(parent: &Parent, gateways: &[GatewayObject], manifests: &Manifests
         };
         format!("there is no Gateway `{name}`; {known}")
     };
-    AttachFault { reason: "NoMatchingParent", message }
+    RefFault { reason: "NoMatchingParent", message }
 }
 
 /// Route and the Gateway that it is to be attached to.
@@ -119,7 +118,7 @@ struct Try<'a> {
 }
 
 impl Try<'_> {
-    fn attach(&self, attachments: &mut Vec<Attachment>) -> Result<(), AttachFault> {
+    fn attach(&self, attachments: &mut Vec<Attachment>) -> Result<(), RefFault> {
         let gateway = &self.gateways[self.gateway];
         let named: Vec<(usize, &GatewayListener)> = gateway
             .listeners
@@ -132,7 +131,7 @@ impl Try<'_> {
             .collect();
         if named.is_empty() {
             let message = "no listener has this `sectionName` and `port`".to_owned();
-            return Err(AttachFault { reason: "NoMatchingParent", message });
+            return Err(RefFault { reason: "NoMatchingParent", message });
         }
         let allowed: Vec<(usize, &GatewayListener)> = named
             .into_iter()
@@ -155,7 +154,7 @@ impl Try<'_> {
                 self.route.kind.name(),
                 self.route.name.namespace
             );
-            return Err(AttachFault { reason: "NotAllowedByListeners", message });
+            return Err(RefFault { reason: "NotAllowedByListeners", message });
         }
         let fitting: Vec<(usize, Vec<HostPattern>)> = allowed
             .iter()
@@ -166,7 +165,7 @@ impl Try<'_> {
             let names: Vec<String> =
                 allowed.iter().map(|(_, listener)| format!("`{}`", host_text(&listener.hostname))).collect();
             let message = format!("none of its hostnames matches {}", names.join(", "));
-            return Err(AttachFault { reason: "NoMatchingListenerHostname", message });
+            return Err(RefFault { reason: "NoMatchingListenerHostname", message });
         }
         let mut rival = None;
         let mut is_attached = false;
@@ -189,7 +188,7 @@ impl Try<'_> {
                     other.name.namespace,
                     other.name.name
                 );
-                Err(AttachFault { reason: "HostnameConflict", message })
+                Err(RefFault { reason: "HostnameConflict", message })
             }
             Some(_) | None => Ok(()),
         }
@@ -250,9 +249,4 @@ fn parent_text(parent: &Parent) -> String {
         text.push_str(&port.to_string());
     }
     text
-}
-
-/// Returns the source position of a listener.
-pub(super) fn place_of(id: ListenerId, gateways: &[GatewayObject]) -> SourceSpan {
-    gateways[id.gateway].listeners[id.listener].place
 }

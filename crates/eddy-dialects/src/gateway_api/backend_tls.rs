@@ -14,7 +14,7 @@ use eddy_tls::{Authorities, is_server_name};
 
 use super::attach::Attachment;
 use super::gateway::GatewayObject;
-use super::ref_fault::RefFault;
+use super::ref_fault::{RefFault, resolved_refs};
 use super::route::GatewayRoute;
 use super::route_part::BackendRef;
 use super::spec::{BackendTlsPolicySpec, BackendValidationSpec};
@@ -182,12 +182,7 @@ impl BackendTlsPolicy {
     }
 
     fn resolved(&self) -> StatusCondition {
-        match &self.tls {
-            Err(fault) if fault.reason != NO_AUTHORITY => {
-                StatusCondition::fails("ResolvedRefs", fault.reason, fault.message.clone())
-            }
-            Err(_) | Ok(_) => StatusCondition::holds("ResolvedRefs"),
-        }
+        resolved_refs(self.tls.as_ref().err().filter(|fault| fault.reason != NO_AUTHORITY))
     }
 }
 

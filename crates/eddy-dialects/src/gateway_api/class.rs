@@ -11,7 +11,6 @@ use crate::kubernetes::{CONTROLLER, GATEWAY_API, Manifests};
 /// One GatewayClass.
 #[derive(Debug)]
 pub(super) struct Class {
-    /// Name.
     pub(super) name: Shared<str>,
     /// Name of its controller.
     pub(super) controller: Shared<str>,

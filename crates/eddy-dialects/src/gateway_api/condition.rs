@@ -3,8 +3,8 @@
 use eddy_spec::{ObjectStatus, PartStatus, StatusCondition};
 
 use super::attach::ParentOutcome;
-use super::gateway::{GatewayObject, ListenerFault};
-use super::ref_fault::RefFault;
+use super::gateway::{GatewayListener, GatewayObject, ListenerFault};
+use super::ref_fault::{RefFault, resolved_refs};
 use super::route::GatewayRoute;
 
 /// Returns the status of each Gateway.
@@ -28,41 +28,9 @@ pub(super) fn gateway_statuses(gateways: &[GatewayObject]) -> Vec<ObjectStatus> 
         };
         let mut parts = vec![PartStatus { conditions: vec![accepted, programmed], ..PartStatus::default() }];
         for listener in &gateway.listeners {
-            let (accepted, programmed, conflicted) = match &listener.fault {
-                None => (StatusCondition::holds("Accepted"), StatusCondition::holds("Programmed"), None),
-                Some(ListenerFault::Protocol) => (
-                    StatusCondition::fails(
-                        "Accepted",
-                        "UnsupportedProtocol",
-                        format!("the protocol `{}` is not supported", listener.protocol),
-                    ),
-                    StatusCondition::fails("Programmed", "Invalid", ""),
-                    None,
-                ),
-                Some(ListenerFault::Certificate) => (
-                    StatusCondition::holds("Accepted"),
-                    StatusCondition::fails("Programmed", "Invalid", "it has no certificate"),
-                    None,
-                ),
-                Some(ListenerFault::Gateway) => (
-                    StatusCondition::holds("Accepted"),
-                    StatusCondition::fails("Programmed", "Invalid", "its Gateway is not accepted"),
-                    None,
-                ),
-                Some(ListenerFault::Hostname(message)) => conflict("HostnameConflict", message),
-                Some(ListenerFault::OtherProtocol(message)) => conflict("ProtocolConflict", message),
-            };
-            let certificate = listener.tls.as_ref().and_then(|tls| tls.fault.as_ref());
-            let resolved = match (&listener.wrong_kind, certificate) {
-                (Some(message), _) => StatusCondition::fails("ResolvedRefs", "InvalidRouteKinds", message),
-                (None, Some(fault)) => {
-                    StatusCondition::fails("ResolvedRefs", fault.reason, fault.message.clone())
-                }
-                (None, None) => StatusCondition::holds("ResolvedRefs"),
-            };
             parts.push(PartStatus {
                 part: Some(format!("listener {}", listener.name)),
-                conditions: [accepted, programmed, resolved].into_iter().chain(conflicted).collect(),
+                conditions: listener_conditions(listener),
                 attached_routes: Some(listener.attached),
                 supported_kinds: Some(listener.supported_kinds()),
             });
@@ -86,10 +54,7 @@ pub(super) fn route_statuses(
 ) -> Vec<ObjectStatus> {
     let mut statuses = Vec::with_capacity(routes.len());
     for ((route, outcomes), faults) in routes.iter().zip(outcomes).zip(faults) {
-        let resolved = match faults.first() {
-            Some(fault) => StatusCondition::fails("ResolvedRefs", fault.reason, fault.message.clone()),
-            None => StatusCondition::holds("ResolvedRefs"),
-        };
+        let resolved = resolved_refs(faults.first());
         let parts =
             outcomes.into_iter().filter(|outcome| outcome.gateway.is_none_or(|index| index < gateways.len()));
         let parts = parts.map(|outcome| PartStatus {
@@ -107,14 +72,32 @@ pub(super) fn route_statuses(
     statuses
 }
 
-/// Returns the conditions of a listener that conflicts with another one: accepted, programmed, conflicted.
-fn conflict(
-    reason: &'static str,
-    message: &str,
-) -> (StatusCondition, StatusCondition, Option<StatusCondition>) {
-    (
-        StatusCondition::fails("Accepted", reason, ""),
-        StatusCondition::fails("Programmed", "Invalid", ""),
-        Some(StatusCondition { kind: "Conflicted", status: true, reason, message: message.to_owned() }),
-    )
+/// Returns the conditions of a listener: accepted, programmed, with resolved references, and conflicted if it is.
+fn listener_conditions(listener: &GatewayListener) -> Vec<StatusCondition> {
+    let holds = StatusCondition::holds;
+    let invalid = |message: &str| StatusCondition::fails("Programmed", "Invalid", message);
+    let conflict = |reason| StatusCondition::fails("Accepted", reason, "");
+    let [accepted, programmed] = match &listener.fault {
+        None => [holds("Accepted"), holds("Programmed")],
+        Some(ListenerFault::Protocol) => {
+            let message = format!("the protocol `{}` is not supported", listener.protocol);
+            [StatusCondition::fails("Accepted", "UnsupportedProtocol", message), invalid("")]
+        }
+        Some(ListenerFault::Certificate) => [holds("Accepted"), invalid("it has no certificate")],
+        Some(ListenerFault::Gateway) => [holds("Accepted"), invalid("its Gateway is not accepted")],
+        Some(ListenerFault::Hostname(_)) => [conflict("HostnameConflict"), invalid("")],
+        Some(ListenerFault::OtherProtocol(_)) => [conflict("ProtocolConflict"), invalid("")],
+    };
+    let certificate = listener.tls.as_ref().and_then(|tls| tls.fault.as_ref());
+    let resolved = match &listener.wrong_kind {
+        Some(message) => StatusCondition::fails("ResolvedRefs", "InvalidRouteKinds", message),
+        None => resolved_refs(certificate),
+    };
+    let reason = accepted.reason;
+    let mut conditions = vec![accepted, programmed, resolved];
+    if let Some(ListenerFault::Hostname(message) | ListenerFault::OtherProtocol(message)) = &listener.fault {
+        let message = message.clone();
+        conditions.push(StatusCondition { kind: "Conflicted", status: true, reason, message });
+    }
+    conditions
 }

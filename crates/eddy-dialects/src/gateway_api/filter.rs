@@ -41,24 +41,17 @@ pub(super) struct RouteFilters {
 /// Redirect response.
 #[derive(Debug)]
 pub(super) struct RouteRedirect {
-    /// Scheme.
     pub(super) scheme: Option<&'static str>,
-    /// Host.
     pub(super) host: Option<Shared<str>>,
-    /// Port.
     pub(super) port: Option<u16>,
-    /// Path.
     pub(super) path: Option<NewPath>,
     /// Status code.
     pub(super) status: u16,
 }
 
-/// New path.
 #[derive(Debug)]
 pub(super) struct NewPath {
-    /// Rewrite of the path.
     pub(super) rewrite: PathRewrite,
-    /// Source position.
     pub(super) place: SourceSpan,
 }
 
@@ -82,7 +75,6 @@ impl RouteFilters {
     }
 }
 
-/// Reads filters; problems go to `report`.
 pub(super) fn read_filters(
     specs: Option<Spanned<Vec<Spanned<FilterSpec>>>>,
     kind: RouteKind,

@@ -23,7 +23,6 @@ pub(super) struct GatewayObject {
     pub(super) name: ObjectName,
     /// Precedence among Gateways.
     pub(super) creation_order: CreationOrder,
-    /// Listeners.
     pub(super) listeners: Vec<GatewayListener>,
     /// Addresses that it names.
     pub(super) addresses: Vec<IpAddr>,
@@ -36,13 +35,10 @@ pub(super) struct GatewayObject {
 /// Listener of a Gateway.
 #[derive(Debug)]
 pub(super) struct GatewayListener {
-    /// Name.
     pub(super) name: Shared<str>,
     /// Hosts that it serves.
     pub(super) hostname: HostPattern,
-    /// Port.
     pub(super) port: u16,
-    /// Protocol.
     pub(super) protocol: Shared<str>,
     /// Certificates, for HTTPS.
     pub(super) tls: Option<ListenerCertificates>,
@@ -58,7 +54,6 @@ pub(super) struct GatewayListener {
     pub(super) fault: Option<ListenerFault>,
     /// Number of attached routes.
     pub(super) attached: u32,
-    /// Source position.
     pub(super) place: SourceSpan,
 }
 
@@ -130,8 +125,7 @@ impl GatewayObject {
         for address in spec.addresses.into_iter().flat_map(|addresses| addresses.value) {
             gateway.address(address, report);
         }
-        let written = spec.listeners.map(|listeners| (listeners.place, listeners.value));
-        if let Some((place, listeners)) = written {
+        if let Some(Spanned { value: listeners, place }) = spec.listeners {
             if listeners.is_empty() || listeners.len() > LISTENERS_MAX {
                 report.error(place, format!("a Gateway needs 1 to {LISTENERS_MAX} listeners"));
             }
@@ -247,9 +241,7 @@ impl GatewayListener {
         }
         Some(listener)
     }
-}
 
-impl GatewayListener {
     /// Returns the kinds of routes that may attach.
     pub(super) fn supported_kinds(&self) -> Vec<&'static str> {
         let kinds = [(self.takes_http, "HTTPRoute"), (self.takes_grpc, "GRPCRoute")];

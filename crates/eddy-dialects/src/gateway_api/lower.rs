@@ -7,9 +7,10 @@ use eddy_config::{Action, CertificateFiles, ListenAddress, ListenerTlsConfig};
 use eddy_ids::Shared;
 use eddy_route::{Dialect, HostPattern, KubernetesPrecedence, PathPattern, Rule};
 use eddy_spec::problem::ProblemReport;
+use eddy_spec::value::ObjectName;
 
-use super::action::{ActionMaker, CORS_FILTER, Entrance, RuleDone, respond};
-use super::attach::{Attachment, ListenerId, attach, is_reached, place_of};
+use super::action::{CORS_FILTER, Entrance, RouteRuleAction, respond};
+use super::attach::{Attachment, ListenerId, attach, is_reached};
 use super::backend_tls::BackendTls;
 use super::class::{class_statuses, read_classes};
 use super::condition::{gateway_statuses, route_statuses};
@@ -17,8 +18,8 @@ use super::gateway::{GatewayObject, ListenerFault, read_gateways};
 use super::grant::Grants;
 use super::host::host_text;
 use super::reference::References;
-use super::route::{GatewayRoute, RouteRule};
-use super::route_part::{RouteKind, RouteMatch};
+use super::route::GatewayRoute;
+use super::route_part::RouteKind;
 use super::tls::Certificates;
 use crate::kubernetes::{GATEWAY_API, Manifests};
 
@@ -32,13 +33,9 @@ impl ConfigDialect<Manifests<'_, '_>> for GatewayApi {
         let classes = read_classes(manifests, report);
         let mut gateways = read_gateways(certificates, &classes, report);
         let mut routes: Vec<GatewayRoute> = Vec::new();
-        for (kind, name) in [(RouteKind::Http, "HTTPRoute"), (RouteKind::Grpc, "GRPCRoute")] {
-            routes.extend(
-                manifests
-                    .objects
-                    .of(GATEWAY_API, name)
-                    .filter_map(|object| GatewayRoute::of(object, kind, report)),
-            );
+        for kind in [RouteKind::Http, RouteKind::Grpc] {
+            let objects = manifests.objects.of(GATEWAY_API, kind.name());
+            routes.extend(objects.filter_map(|object| GatewayRoute::of(object, kind, report)));
         }
         routes.sort_by(|a, b| a.creation_order.cmp(&b.creation_order).then(a.kind.name().cmp(b.kind.name())));
         let sockets = sockets(&mut gateways, manifests, report);
@@ -56,12 +53,11 @@ impl ConfigDialect<Manifests<'_, '_>> for GatewayApi {
             .collect();
         let references = References { manifests, grants: &grants, tls: &tls, calls };
         let faults: Vec<_> = routes.iter().map(|route| references.faults(route, report)).collect();
-        let maker = ActionMaker { references };
         let mut lowering = GatewayTableBuilder {
             routes: &routes,
             gateways: &gateways,
             attachments: &attachments,
-            maker,
+            references: &references,
             draft,
             report,
         };
@@ -100,20 +96,17 @@ fn sockets(
             let mut conflict = None;
             for address in addresses {
                 let listeners = sockets.entry(address.clone()).or_default();
-                let is_other = |id: &&ListenerId| {
-                    gateways[id.gateway].listeners[id.listener].tls.is_some() != listener.tls.is_some()
-                };
+                let is_other = |id: &&ListenerId| id.of(gateways).tls.is_some() != listener.tls.is_some();
                 if let Some(other) = listeners.iter().find(is_other) {
-                    let other = &gateways[other.gateway].listeners[other.listener];
+                    let other = other.of(gateways);
                     let message =
                         format!("the listener `{}` already uses {} at {address}", other.name, other.protocol);
                     conflict = Some(ListenerFault::OtherProtocol(message));
                     continue;
                 }
-                let other = listeners.iter().find(|id| {
-                    gateways[id.gateway].listeners[id.listener].hostname == listener.hostname
-                        && id.gateway != number
-                });
+                let other = listeners
+                    .iter()
+                    .find(|id| id.of(gateways).hostname == listener.hostname && id.gateway != number);
                 match other {
                     Some(other) => {
                         let other = &gateways[other.gateway];
@@ -149,7 +142,7 @@ struct GatewayTableBuilder<'a, 'm, 'o, 't, 's> {
     routes: &'a [GatewayRoute],
     gateways: &'a [GatewayObject],
     attachments: &'a [Attachment],
-    maker: ActionMaker<'m, 'o, 't>,
+    references: &'a References<'m, 'o, 't>,
     draft: &'a mut Draft<'s>,
     report: &'a mut ProblemReport,
 }
@@ -158,10 +151,10 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_> {
     /// Builds the table of an address.
     fn table(&mut self, address: &ListenAddress, listeners: &[ListenerId]) {
         let Some(first) = listeners.first() else { return };
-        let rank = self.maker.references.manifests.settings.regex_rank();
-        let mut table = TableDraft::new(&format!("gateway-api/{address}"), Dialect::GatewayApi(rank));
-        table.config.routes.reading.is_closed =
-            !self.maker.references.manifests.settings.has_host_fallthrough();
+        let settings = &self.references.manifests.settings;
+        let dialect = Dialect::GatewayApi(settings.regex_rank);
+        let mut table = TableDraft::new(&format!("gateway-api/{address}"), dialect);
+        table.config.routes.reading.is_closed = !settings.has_host_fallthrough;
         for route in 0..self.routes.len() {
             let (hosts, entrance) = self.hosts(route, listeners);
             if !hosts.is_empty() {
@@ -171,13 +164,13 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_> {
         self.add_not_found_rules(listeners, &mut table);
         let gateway = &self.gateways[first.gateway];
         let name = match listeners {
-            [only] => format!(
-                "{}/{}/{}",
-                gateway.name.namespace, gateway.name.name, gateway.listeners[only.listener].name
-            ),
+            [only] => {
+                let ObjectName { namespace, name } = &gateway.name;
+                format!("{namespace}/{name}/{}", only.of(self.gateways).name)
+            }
             _ => address.to_string(),
         };
-        let place = place_of(*first, self.gateways);
+        let place = first.of(self.gateways).place;
         let index = self.draft.tables.add(table);
         match self.tls(listeners) {
             Some(tls) => self.draft.serve_tls(name.into(), address, index, tls, place, self.report),
@@ -187,30 +180,26 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_> {
 
     /// Returns the TLS settings of the listeners at an address, if they use TLS.
     fn tls(&self, listeners: &[ListenerId]) -> Option<ListenerTlsConfig> {
-        let of = |id: &ListenerId| &self.gateways[id.gateway].listeners[id.listener];
-        let shown = listeners.iter().filter_map(|id| of(id).tls.as_ref());
+        let shown = listeners.iter().filter_map(|id| id.of(self.gateways).tls.as_ref());
         let certificates: Vec<CertificateFiles> =
             shown.flat_map(|shown| shown.certificates.iter().cloned()).collect();
         if certificates.is_empty() {
             return None;
         }
         // Clients that ask for a host of no listener are rejected.
-        let is_strict = listeners.iter().all(|id| of(id).hostname != HostPattern::Any);
+        let is_strict = listeners.iter().all(|id| id.of(self.gateways).hostname != HostPattern::Any);
         Some(ListenerTlsConfig { is_strict, ..ListenerTlsConfig::new(certificates) })
     }
 
     /// Returns the hosts that a route serves at these listeners, and the entrance of one of these listeners.
     fn hosts(&self, route: usize, listeners: &[ListenerId]) -> (Vec<HostPattern>, Entrance) {
-        let all: Vec<HostPattern> = listeners
-            .iter()
-            .map(|id| self.gateways[id.gateway].listeners[id.listener].hostname.clone())
-            .collect();
+        let all: Vec<HostPattern> =
+            listeners.iter().map(|id| id.of(self.gateways).hostname.clone()).collect();
         let (mut hosts, mut entrance) = (Vec::new(), Entrance { port: 80, is_secure: false });
         for attachment in
             self.attachments.iter().filter(|one| one.route == route && listeners.contains(&one.listener))
         {
-            let listener =
-                &self.gateways[attachment.listener.gateway].listeners[attachment.listener.listener];
+            let listener = attachment.listener.of(self.gateways);
             entrance = Entrance { port: listener.port, is_secure: listener.tls.is_some() };
             for host in &attachment.hosts {
                 if is_reached(host, &listener.hostname, &all) && !hosts.contains(host) {
@@ -224,8 +213,8 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_> {
     fn route(&mut self, number: usize, hosts: &[HostPattern], entrance: Entrance, table: &mut TableDraft) {
         let route = &self.routes[number];
         for rule in &route.rules {
-            let RuleDone { action, rewrite, rewrite_place } =
-                self.maker.make(route, rule, entrance, self.draft, self.report);
+            let RouteRuleAction { action, rewrite, rewrite_place } =
+                self.references.action(route, rule, entrance, self.draft, self.report);
             let action = table.action(action);
             for (index, matched) in rule.matches.iter().enumerate() {
                 let label = if rule.matches.len() == 1 {
@@ -233,41 +222,28 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_> {
                 } else {
                     format!("{}.{}", rule.label, index + 1)
                 };
+                let object = &route.creation_order.name;
+                let name = format!("{}/{object}/{label}", route.kind.name().to_ascii_lowercase());
                 let own = Rule {
+                    hosts: hosts.to_vec(),
+                    path: matched.path.clone(),
+                    methods: matched.methods.clone(),
+                    headers: matched.headers.clone(),
+                    query: matched.query.clone(),
                     action,
                     rewrite: rewrite.clone(),
-                    ..self.rule(route, rule, matched, &label, hosts)
+                    claim: Some(KubernetesPrecedence {
+                        is_grpc: route.kind == RouteKind::Grpc,
+                        path_len: matched.path_len,
+                        method_len: matched.method_len,
+                        created: route.creation_order.created(),
+                        object: Shared::clone(object),
+                    }),
+                    ..Rule::new(&name, self.draft.origin(matched.place))
                 };
                 let (conditions, rewrite) = (matched.places.clone(), rewrite_place);
                 table.push(own, RulePlaces { rule: matched.place, conditions, rewrite });
             }
-        }
-    }
-
-    fn rule(
-        &self,
-        route: &GatewayRoute,
-        rule: &RouteRule,
-        matched: &RouteMatch,
-        label: &str,
-        hosts: &[HostPattern],
-    ) -> Rule {
-        let name = format!("{}/{}/{}/{label}", route.kind.prefix(), route.name.namespace, route.name.name);
-        let place = if matched.place == rule.place { rule.place } else { matched.place };
-        Rule {
-            hosts: hosts.to_vec(),
-            path: matched.path.clone(),
-            methods: matched.methods.clone(),
-            headers: matched.headers.clone(),
-            query: matched.query.clone(),
-            claim: Some(KubernetesPrecedence {
-                is_grpc: route.kind == RouteKind::Grpc,
-                path_len: matched.path_len,
-                method_len: matched.method_len,
-                created: route.creation_order.created(),
-                object: Shared::clone(&route.creation_order.name),
-            }),
-            ..Rule::new(&name, self.draft.origin(place))
         }
     }
 
@@ -279,7 +255,7 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_> {
         }
         for id in listeners {
             let gateway = &self.gateways[id.gateway];
-            let listener = &gateway.listeners[id.listener];
+            let listener = id.of(self.gateways);
             let routes = &table.config.routes;
             let has_rules = routes.rules.iter().any(|rule| rule.hosts.contains(&listener.hostname));
             if (has_rules && routes.reading.is_closed) || listener.hostname == HostPattern::Any {

@@ -19,7 +19,6 @@ use crate::kubernetes::{ApiText, GATEWAY_API, Object};
 /// Route of either kind.
 #[derive(Debug)]
 pub(super) struct GatewayRoute {
-    /// Kind of the route.
     pub(super) kind: RouteKind,
     /// Name and namespace.
     pub(super) name: ObjectName,
@@ -29,26 +28,21 @@ pub(super) struct GatewayRoute {
     pub(super) parents: Vec<Parent>,
     /// Hosts that it serves; empty for any host.
     pub(super) hostnames: Vec<HostPattern>,
-    /// Rules.
     pub(super) rules: Vec<RouteRule>,
-    /// Source position.
     pub(super) place: SourceSpan,
 }
 
 /// Parent that a route attaches to.
 #[derive(Debug)]
 pub(super) struct Parent {
-    /// The Gateway.
     pub(super) gateway: ObjectName,
     /// Name of the listener, if given.
     pub(super) section: Option<Shared<str>>,
     /// Port of the listener, if given.
     pub(super) port: Option<u16>,
-    /// Source position.
     pub(super) place: SourceSpan,
 }
 
-/// Rule of a route.
 #[derive(Debug)]
 pub(super) struct RouteRule {
     /// Name of the rule, or else its number from 1.
@@ -63,12 +57,10 @@ pub(super) struct RouteRule {
     pub(super) timeout: Option<Duration>,
     /// Timeout of one attempt.
     pub(super) attempt_timeout: Option<Duration>,
-    /// Source position.
     pub(super) place: SourceSpan,
 }
 
 impl GatewayRoute {
-    /// Reads a route; problems go to `report`.
     pub(super) fn of(object: &Object<'_>, kind: RouteKind, report: &mut ProblemReport) -> Option<Self> {
         let spec: RouteSpec = object.needed_part("spec", report)?.value;
         let namespace = &object.metadata.namespace;
@@ -113,9 +105,7 @@ impl GatewayRoute {
         }
         Some(route)
     }
-}
 
-impl GatewayRoute {
     /// Returns every backend reference, including those of mirrors.
     pub(super) fn backends(&self) -> impl Iterator<Item = &BackendRef> {
         self.rules.iter().flat_map(|rule| {

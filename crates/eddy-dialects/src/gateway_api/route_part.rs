@@ -9,7 +9,6 @@ use eddy_spec::value::ObjectName;
 
 use crate::kubernetes::ApiText;
 
-/// Kind of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RouteKind {
     /// An HTTPRoute.
@@ -21,7 +20,6 @@ pub(super) enum RouteKind {
 /// Alternative match of a rule.
 #[derive(Debug)]
 pub(super) struct RouteMatch {
-    /// Path.
     pub(super) path: PathPattern,
     /// Length of the path as written; for gRPC, of the service.
     pub(super) path_len: u32,
@@ -33,9 +31,7 @@ pub(super) struct RouteMatch {
     pub(super) headers: Vec<ValueMatch>,
     /// Query parameter conditions.
     pub(super) query: Vec<ValueMatch>,
-    /// Source positions of the conditions.
     pub(super) places: ConditionPlaces,
-    /// Source position of the match.
     pub(super) place: SourceSpan,
 }
 
@@ -44,34 +40,21 @@ pub(super) struct RouteMatch {
 pub(super) struct BackendRef {
     /// Group and kind, if it is not a Service.
     pub(super) other_kind: Option<String>,
-    /// Name of the Service.
     pub(super) service: ObjectName,
-    /// Port.
     pub(super) port: u16,
-    /// Weight.
     pub(super) weight: u32,
     /// Edits of request headers.
     pub(super) request_edits: FieldEdits,
     /// Edits of response headers.
     pub(super) response_edits: FieldEdits,
-    /// Source position.
     pub(super) place: SourceSpan,
 }
 
 impl RouteKind {
-    /// Returns the name of the kind.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Http => "HTTPRoute",
             Self::Grpc => "GRPCRoute",
-        }
-    }
-
-    /// Returns the first part of the names of its rules.
-    pub(super) fn prefix(self) -> &'static str {
-        match self {
-            Self::Http => "httproute",
-            Self::Grpc => "grpcroute",
         }
     }
 }

@@ -5,7 +5,6 @@ use eddy_spec::value::Number;
 
 use crate::kubernetes::{ApiText, Label};
 
-/// Port number.
 pub(super) type Port = Number<1, 65_535>;
 /// Numerator of a fraction.
 pub(super) type FractionPart = Number<0, 2_147_483_647>;
@@ -17,19 +16,17 @@ object! {
         required controller "controllerName": ApiText;
         /// Parameters for the controller.
         optional parameters "parametersRef": ParametersRefSpec;
-        passed "description";
     }
+    passed "description";
 }
 
 object! {
     /// Reference to an object with parameters for a controller.
     ParametersRefSpec as "a parametersRef" {
-        /// Kind of the object.
         required kind "kind": ApiText;
-        /// Name of the object.
         required name "name": ApiText;
-        passed "group" "namespace";
     }
+    passed "group" "namespace";
 }
 
 object! {
@@ -37,8 +34,8 @@ object! {
     InfrastructureSpec as "infrastructure" {
         /// Parameters for the controller.
         optional parameters "parametersRef": ParametersRefSpec;
-        passed "annotations" "labels";
     }
+    passed "annotations" "labels";
 }
 
 object! {
@@ -46,16 +43,14 @@ object! {
     GatewaySpec as "a Gateway spec" {
         /// Name of its GatewayClass.
         required class "gatewayClassName": ApiText;
-        /// Listeners.
         required listeners "listeners": Vec<Spanned<ListenerSpec>>;
         /// Addresses to listen on.
         optional addresses "addresses": Vec<Spanned<AddressSpec>>;
-        /// Infrastructure.
         optional infrastructure "infrastructure": InfrastructureSpec;
-        refused "allowedListeners" "eddy does not read ListenerSets";
-        refused "backendTLS" "eddy sends no client certificate to backends here";
-        refused "tls" "eddy does not request client certificates here";
     }
+    refused "allowedListeners" "eddy does not read ListenerSets";
+    refused "backendTLS" "eddy sends no client certificate to backends here";
+    refused "tls" "eddy does not request client certificates here";
 }
 
 object! {
@@ -71,13 +66,10 @@ object! {
 object! {
     /// Listener of a Gateway.
     ListenerSpec as "a listener" {
-        /// Name.
         required name "name": ApiText;
         /// Hosts that it serves; any when absent.
         optional hostname "hostname": ApiText;
-        /// Port.
         required port "port": Port;
-        /// Protocol.
         required protocol "protocol": ApiText;
         /// Routes that may attach.
         optional allowed "allowedRoutes": AllowedRoutesSpec;
@@ -95,20 +87,16 @@ object! {
         optional certificates "certificateRefs": Vec<Spanned<SecretRefSpec>>;
         /// Implementation-specific options.
         optional options "options": NamedMap<Label, ApiText>;
-        refused "frontendValidation" "eddy does not request client certificates here";
     }
+    refused "frontendValidation" "eddy does not request client certificates here";
 }
 
 object! {
     /// Reference to a Secret.
     SecretRefSpec as "a certificateRef" {
-        /// API group.
         optional group "group": ApiText;
-        /// Kind.
         optional kind "kind": ApiText;
-        /// Namespace.
         optional namespace "namespace": ApiText;
-        /// Name.
         required name "name": ApiText;
     }
 }
@@ -120,18 +108,15 @@ object! {
         required targets "targetRefs": Vec<Spanned<PolicyTargetSpec>>;
         /// Requirements for the certificates of endpoints.
         required validation "validation": BackendValidationSpec;
-        refused "options" "eddy always uses TLS 1.2 or newer with secure cipher suites";
     }
+    refused "options" "eddy always uses TLS 1.2 or newer with secure cipher suites";
 }
 
 object! {
     /// Target of a policy.
     PolicyTargetSpec as "a targetRef" {
-        /// API group.
         optional group "group": ApiText;
-        /// Kind.
         required kind "kind": ApiText;
-        /// Name.
         required name "name": ApiText;
         /// Name of a port.
         optional section "sectionName": ApiText;
@@ -155,11 +140,8 @@ object! {
 object! {
     /// Reference to a ConfigMap.
     AuthoritiesRefSpec as "a caCertificateRef" {
-        /// Kind.
         required kind "kind": ApiText;
-        /// Name.
         required name "name": ApiText;
-        /// API group.
         optional group "group": ApiText;
     }
 }
@@ -171,16 +153,14 @@ object! {
         required kind "type": ApiText;
         /// DNS name.
         optional hostname "hostname": ApiText;
-        passed "uri";
     }
+    passed "uri";
 }
 
 object! {
     /// Routes that may attach to a listener.
     AllowedRoutesSpec as "allowedRoutes" {
-        /// Namespaces of the routes.
         optional namespaces "namespaces": NamespacesSpec;
-        /// Kinds of the routes.
         optional kinds "kinds": Vec<Spanned<KindSpec>>;
     }
 }
@@ -220,9 +200,7 @@ object! {
 object! {
     /// Kind of routes.
     KindSpec as "a route kind" {
-        /// API group.
         optional group "group": ApiText;
-        /// Kind.
         required kind "kind": ApiText;
     }
 }
@@ -234,22 +212,17 @@ object! {
         optional parents "parentRefs": Vec<Spanned<ParentSpec>>;
         /// Hosts that it serves; any when absent.
         optional hostnames "hostnames": Vec<Spanned<ApiText>>;
-        /// Rules.
         optional rules "rules": Vec<Spanned<RuleSpec>>;
-        passed "useDefaultGateways";
     }
+    passed "useDefaultGateways";
 }
 
 object! {
     /// Parent that a route attaches to.
     ParentSpec as "a parentRef" {
-        /// API group.
         optional group "group": ApiText;
-        /// Kind.
         optional kind "kind": ApiText;
-        /// Namespace.
         optional namespace "namespace": ApiText;
-        /// Name.
         required name "name": ApiText;
         /// Name of one of its listeners.
         optional section "sectionName": ApiText;
@@ -261,7 +234,6 @@ object! {
 object! {
     /// Rule of a route.
     RuleSpec as "a rule" {
-        /// Name.
         optional name "name": ApiText;
         /// Alternative matches, one of which a request must meet.
         optional matches "matches": Vec<Spanned<MatchSpec>>;
@@ -269,23 +241,19 @@ object! {
         optional filters "filters": Vec<Spanned<FilterSpec>>;
         /// Backends that requests are sent to.
         optional backends "backendRefs": Vec<Spanned<BackendSpec>>;
-        /// Timeouts.
         optional timeouts "timeouts": TimeoutsSpec;
-        refused "retry" "eddy does not support the experimental channel";
-        refused "sessionPersistence" "eddy does not support the experimental channel";
     }
+    refused "retry" "eddy does not support the experimental channel";
+    refused "sessionPersistence" "eddy does not support the experimental channel";
 }
 
 object! {
     /// Match of a request. `method` is a string for HTTP and a mapping for gRPC.
     MatchSpec as "a match" {
-        /// Path.
         optional path "path": PathSpec;
-        /// Headers.
         optional headers "headers": Vec<Spanned<ValueSpec>>;
         /// Query parameters.
         optional query "queryParams": Vec<Spanned<ValueSpec>>;
-        /// Method.
         optional method "method": MethodSpec;
     }
 }
@@ -305,7 +273,6 @@ object! {
     ValueSpec as "a value match" {
         /// `Exact` or `RegularExpression`.
         optional kind "type": ApiText;
-        /// Name.
         required name "name": ApiText;
         /// Value or regular expression.
         required value "value": ApiText;
@@ -326,9 +293,7 @@ object! {
     GrpcMethodSpec as "a gRPC method" {
         /// `Exact` or `RegularExpression`.
         optional kind "type": ApiText;
-        /// Service.
         optional service "service": ApiText;
-        /// Method.
         optional method "method": ApiText;
     }
 }
@@ -342,7 +307,6 @@ object! {
         optional request_headers "requestHeaderModifier": HeadersSpec;
         /// Edits of response headers.
         optional response_headers "responseHeaderModifier": HeadersSpec;
-        /// Mirror of requests.
         optional mirror "requestMirror": MirrorSpec;
         /// Redirect response.
         optional redirect "requestRedirect": RedirectSpec;
@@ -350,8 +314,8 @@ object! {
         optional rewrite "urlRewrite": RewriteSpec;
         /// CORS settings.
         optional cors "cors": CorsSpec;
-        passed "extensionRef" "externalAuth";
     }
+    passed "extensionRef" "externalAuth";
 }
 
 object! {
@@ -359,7 +323,6 @@ object! {
     HeadersSpec as "header edits" {
         /// Headers to set, replacing others of the same name.
         optional set "set": Vec<Spanned<FieldSpec>>;
-        /// Headers to add.
         optional add "add": Vec<Spanned<FieldSpec>>;
         /// Names of headers to remove.
         optional remove "remove": Vec<Spanned<ApiText>>;
@@ -369,9 +332,7 @@ object! {
 object! {
     /// Header.
     FieldSpec as "a header" {
-        /// Name.
         required name "name": ApiText;
-        /// Value.
         required value "value": ApiText;
     }
 }
@@ -391,9 +352,7 @@ object! {
 object! {
     /// Fraction.
     FractionSpec as "a fraction" {
-        /// Numerator.
         required numerator "numerator": FractionPart;
-        /// Denominator.
         optional denominator "denominator": Number<1, 2_147_483_647>;
     }
 }
@@ -405,11 +364,8 @@ object! {
         optional scheme "scheme": ApiText;
         /// Host.
         optional hostname "hostname": ApiText;
-        /// Path.
         optional path "path": NewPathSpec;
-        /// Port.
         optional port "port": Port;
-        /// Status code.
         optional status "statusCode": Number<301, 308>;
     }
 }
@@ -419,7 +375,6 @@ object! {
     RewriteSpec as "urlRewrite" {
         /// Host.
         optional hostname "hostname": ApiText;
-        /// Path.
         optional path "path": NewPathSpec;
     }
 }
@@ -429,7 +384,6 @@ object! {
     NewPathSpec as "a path" {
         /// `ReplaceFullPath` or `ReplacePrefixMatch`.
         required kind "type": ApiText;
-        /// Full new path.
         optional full "replaceFullPath": ApiText;
         /// Replacement of the matched prefix.
         optional prefix "replacePrefixMatch": ApiText;
@@ -457,17 +411,11 @@ object! {
 object! {
     /// Backend that requests are sent to.
     BackendSpec as "a backendRef" {
-        /// API group.
         optional group "group": ApiText;
-        /// Kind.
         optional kind "kind": ApiText;
-        /// Namespace.
         optional namespace "namespace": ApiText;
-        /// Name.
         required name "name": ApiText;
-        /// Port.
         optional port "port": Port;
-        /// Weight.
         optional weight "weight": Number<0, 1_000_000>;
         /// Filters of requests to this backend.
         optional filters "filters": Vec<Spanned<FilterSpec>>;
@@ -497,11 +445,8 @@ object! {
 object! {
     /// Objects that may refer.
     GrantFromSpec as "an entry of `from`" {
-        /// API group.
         required group "group": ApiText;
-        /// Kind.
         required kind "kind": ApiText;
-        /// Namespace.
         required namespace "namespace": ApiText;
     }
 }
@@ -509,9 +454,7 @@ object! {
 object! {
     /// Objects that may be referred to.
     GrantToSpec as "an entry of `to`" {
-        /// API group.
         required group "group": ApiText;
-        /// Kind.
         required kind "kind": ApiText;
         /// Name of the only object; all when absent.
         optional name "name": ApiText;

@@ -1,6 +1,5 @@
 //! Kubernetes Ingresses, as the API specifies (`plain`) or as ingress-nginx serves them (`nginx`).
 
-mod addresses;
 mod class;
 mod model;
 mod nginx;

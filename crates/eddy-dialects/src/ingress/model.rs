@@ -1,11 +1,11 @@
 //! Model of an Ingress, whatever its flavour.
 
+use eddy_config::{CertificateFiles, ListenAddress};
 use eddy_spec::problem::SourceSpan;
 use eddy_spec::read::Spanned;
 
 use crate::kubernetes::PortOrName;
 
-/// One Ingress.
 #[derive(Clone, Debug)]
 pub(super) struct Ingress {
     pub(super) namespace: String,
@@ -83,6 +83,23 @@ pub(super) enum Backend {
     },
     /// Resource other than a Service, which eddy does not support.
     Resource(SourceSpan),
+}
+
+/// Listen addresses of Ingresses, and the certificates shown there.
+#[derive(Debug)]
+pub(super) struct Addresses {
+    /// Addresses without TLS.
+    pub(super) plain: Vec<ListenAddress>,
+    /// Addresses with TLS; none without a certificate.
+    pub(super) secure: Vec<ListenAddress>,
+    pub(super) certificates: Vec<CertificateFiles>,
+}
+
+impl PathRule {
+    /// Returns the path; `/` if none is written.
+    pub(super) fn text(&self) -> &str {
+        if self.path.value.is_empty() { "/" } else { &self.path.value }
+    }
 }
 
 impl Ingress {

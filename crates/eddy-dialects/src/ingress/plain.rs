@@ -1,16 +1,15 @@
 //! Ingresses as the API specifies: one table, in which the longest path of the most specific host wins.
 
 use eddy_check::{ConditionPlaces, Draft, RulePlaces, TableDraft};
-use eddy_config::{Action, ActionKind, ListenerTlsConfig, Respond};
+use eddy_config::{Action, ActionKind, ListenerTlsConfig};
 use eddy_ids::ActionId;
 use eddy_route::{Dialect, HostPattern, PathPattern, Rule};
 use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
 use eddy_spec::read::Spanned;
 use eddy_spec::value::ObjectName;
 
-use super::addresses::Addresses;
-use super::model::{Backend, Ingress, PathKind};
-use crate::kubernetes::{Manifests, Unresolved};
+use super::model::{Addresses, Backend, Ingress, PathKind};
+use crate::kubernetes::{Manifests, Unresolved, unavailable};
 
 /// Adds a table of these Ingresses, ordered by age with the oldest first, at some addresses; problems go to `report`.
 pub(super) fn add_plain(
@@ -30,7 +29,7 @@ pub(super) fn add_plain(
     for address in &addresses.plain {
         draft.serve(address.to_string().into(), address, table, place, report);
     }
-    for address in addresses.secure() {
+    for address in &addresses.secure {
         let tls = ListenerTlsConfig::new(addresses.certificates.clone());
         draft.serve_tls(address.to_string().into(), address, table, tls, place, report);
     }
@@ -47,10 +46,10 @@ impl IngressRuleBuilder<'_, '_, '_, '_, '_> {
         for (number, rule) in ingress.rules.iter().enumerate() {
             let host = rule.host.as_ref();
             for (index, path) in rule.paths.iter().flatten().enumerate() {
-                let text = if path.path.value.is_empty() { "/" } else { path.path.value.as_str() };
+                let text = path.text().to_owned();
                 let pattern = match path.kind {
-                    PathKind::Exact => PathPattern::Exact(text.to_owned()),
-                    PathKind::Prefix | PathKind::Implementation => PathPattern::Prefix(text.to_owned()),
+                    PathKind::Exact => PathPattern::Exact(text),
+                    PathKind::Prefix | PathKind::Implementation => PathPattern::Prefix(text),
                 };
                 let action = self.action(ingress, &path.backend, report);
                 let name = format!("{}/{number}.{index}", ingress.full_name());
@@ -130,10 +129,4 @@ fn host_pattern(host: &str) -> HostPattern {
         Some(rest) => HostPattern::OneLabel(rest.to_owned()),
         None => HostPattern::Exact(host.to_owned()),
     }
-}
-
-/// Returns a 503 response, for backends that cannot be resolved.
-fn unavailable() -> ActionKind {
-    let body: &[u8] = b"no endpoints for this request\n";
-    ActionKind::Respond(Respond { status: 503, body: body.into(), content_type: "text/plain".into() })
 }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use eddy_route::HostPattern;
-use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
+use eddy_spec::problem::{ProblemReport, shown};
 use eddy_spec::read::{FromScalar, Misfit, Spanned};
 
 use super::model::{Annotation, Backend, HostRule, HostTls, Ingress, PathKind, PathRule};
@@ -168,13 +168,6 @@ fn check_path(path: &Spanned<String>, kind: PathKind, report: &mut ProblemReport
         return None;
     }
     Some(())
-}
-
-/// Reports a backend that is not a Service.
-pub(super) fn note_resource(place: SourceSpan, report: &mut ProblemReport) {
-    report
-        .objection(place, "a `resource` backend is not supported: eddy serves only Services")
-        .hint("write a `service`, or give `--lenient` to respond with 503 there");
 }
 
 fn text(text: Spanned<ApiText>) -> Spanned<String> {

@@ -32,7 +32,6 @@ object! {
 object! {
     /// Paths of a rule.
     HttpSpec as "the `http` of an Ingress" {
-        /// Paths.
         required paths "paths": Vec<Spanned<PathSpec>>;
     }
 }
@@ -40,9 +39,7 @@ object! {
 object! {
     /// Path and its backend.
     PathSpec as "an Ingress path" {
-        /// Path.
         optional path "path": ApiText;
-        /// Path type.
         required kind "pathType": ApiText;
         /// Backend of requests for the path.
         required backend "backend": BackendSpec;
@@ -62,9 +59,7 @@ object! {
 object! {
     /// Port of a Service.
     ServiceBackendSpec as "an Ingress Service" {
-        /// Name of the Service.
         required name "name": ApiText;
-        /// Port of the Service.
         required port "port": BackendPortSpec;
     }
 }
@@ -72,9 +67,7 @@ object! {
 object! {
     /// Port, by number or name.
     BackendPortSpec as "an Ingress port" {
-        /// Port number.
         optional number "number": Number<1, 65_535>;
-        /// Port name.
         optional name "name": ApiText;
     }
 }
@@ -82,7 +75,6 @@ object! {
 object! {
     /// Hosts with a certificate.
     TlsSpec as "the `tls` of an Ingress" {
-        /// Hosts.
         optional hosts "hosts": Vec<Spanned<ApiText>>;
         /// Name of the Secret with certificate and key.
         optional secret "secretName": ApiText;
@@ -94,6 +86,6 @@ object! {
     ClassSpec as "an IngressClass spec" {
         /// Controller that serves its Ingresses.
         required controller "controller": ApiText;
-        passed "parameters";
     }
+    passed "parameters";
 }

@@ -1,17 +1,16 @@
 //! Entry point for Ingresses: adds them to a configuration.
 
 use eddy_check::{ConfigDialect, Draft};
-use eddy_config::ListenerTlsConfig;
+use eddy_config::{CertificateFiles, ListenerTlsConfig};
 use eddy_model::{EndpointAddress, EndpointConfig};
 use eddy_spec::problem::ProblemReport;
 use eddy_spec::value::ObjectName;
 
-use super::addresses::{Addresses, PORT, TLS_PORT};
 use super::class::{Classes, Flavour};
-use super::model::{Backend, Ingress};
+use super::model::{Addresses, Backend, Ingress};
 use super::nginx::{ServicePortQuery, lower};
 use super::plain::{add_plain, note_unresolved};
-use super::read::{note_resource, read_ingress};
+use super::read::read_ingress;
 use super::tls::certificates;
 use crate::kubernetes::{Backends, Manifests, Unresolved};
 use crate::nginx::{NginxOutput, read_generated};
@@ -32,10 +31,13 @@ impl ConfigDialect<Manifests<'_, '_>> for Ingresses {
                 Flavour::Nginx => nginx.push(ingress),
             }
         }
-        let addresses = |certificates| Addresses {
-            plain: settings.addresses(None, &[], PORT),
-            secure: settings.addresses(None, &[], TLS_PORT),
-            certificates,
+        let addresses = |certificates: Vec<CertificateFiles>| {
+            let has_tls = !certificates.is_empty();
+            Addresses {
+                plain: settings.addresses(None, &[], PORT),
+                secure: if has_tls { settings.addresses(None, &[], TLS_PORT) } else { Vec::new() },
+                certificates,
+            }
         };
         if !plain.is_empty() {
             // Of two rules for the same host, path and type, that of the older Ingress wins.
@@ -55,7 +57,9 @@ fn note_unserved(ingress: &Ingress, report: &mut ProblemReport) {
     let paths = ingress.rules.iter().filter_map(|rule| rule.paths.as_ref()).flatten();
     for backend in paths.map(|path| &path.backend).chain(&ingress.default_backend) {
         if let Backend::Resource(place) = backend {
-            note_resource(*place, report);
+            report
+                .objection(*place, "a `resource` backend is not supported: eddy serves only Services")
+                .hint("write a `service`, or give `--lenient` to respond with 503 there");
         }
     }
 }
@@ -75,7 +79,7 @@ fn add_nginx(
             Vec::new()
         }
     };
-    let secure = addresses.secure();
+    let secure = &addresses.secure;
     let listens: Vec<String> = addresses.plain.iter().chain(secure).map(ToString::to_string).collect();
     let (directives, targets) = lower(ingresses, &listens, &addresses.certificates, &mut resolve, report);
     for (service, why) in unresolved {
@@ -109,3 +113,8 @@ fn endpoints(wanted: &ServicePortQuery<'_>, backends: &Backends) -> Result<Vec<S
     };
     Ok(backend.cluster.endpoints.iter().map(written).collect())
 }
+
+/// Port of Ingresses without TLS.
+const PORT: u16 = 80;
+/// Port of Ingresses with TLS.
+const TLS_PORT: u16 = 443;

@@ -3,18 +3,19 @@
 use eddy_builtin::{BuiltinConfig, CorsConfig, FaultConfig};
 use eddy_check::Draft;
 use eddy_config::{Action, ActionKind, Mirror, MirrorHost, RuleFilterConfig, WeightedAction};
-use eddy_ids::{ClusterId, FilterId, Shared};
+use eddy_ids::{ClusterId, Shared};
 use eddy_route::{PathReplace, PathRewrite};
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 use eddy_spec::read::Spanned;
 
-use super::answer::{redirect, respond, unavailable};
+use super::answer::{redirect, respond};
 use super::destination::Destinations;
 use super::edits::Edits;
 use super::policy::{cors, fault, retries, share_of};
 use super::service::HttpRoute;
 use super::spec::{DestinationSpec, RouteDestinationSpec};
 use crate::envoy::translated;
+use crate::kubernetes::{rule_filter, unavailable};
 
 /// Action of a route and its path rewrite.
 #[derive(Clone, Debug)]
@@ -24,17 +25,10 @@ pub(super) struct IstioRouteAction {
     pub(super) rewrite_place: Option<SourceSpan>,
 }
 
-/// Builder of the actions of routes.
-#[derive(Debug)]
-pub(super) struct ActionMaker<'d, 'm, 'o, 't> {
-    /// Resolver of destinations.
-    pub(super) destinations: &'d Destinations<'m, 'o, 't>,
-}
-
-impl ActionMaker<'_, '_, '_, '_> {
+impl Destinations<'_, '_, '_> {
     /// Builds the action of a route at a port; problems go to `report`.
-    pub(super) fn make(
-        &mut self,
+    pub(super) fn action(
+        &self,
         route: &HttpRoute,
         port: u16,
         draft: &mut Draft<'_>,
@@ -57,7 +51,7 @@ impl ActionMaker<'_, '_, '_, '_> {
             timeout: timeout.filter(|timeout| !timeout.is_zero()),
             attempt_timeout,
             retry,
-            filters: self.rule_filters(route, draft, report),
+            filters: rule_filters(route, draft, report),
             ..Action::new(unavailable())
         };
         let (mut rewrite, mut rewrite_place) = (None, None);
@@ -166,37 +160,26 @@ impl ActionMaker<'_, '_, '_, '_> {
         draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> Option<ClusterId> {
-        self.destinations.find(&spec.value, spec.place, &route.namespace, port, draft, report)
-    }
-
-    /// Returns the built-in filters that a route turns on.
-    fn rule_filters(
-        &mut self,
-        route: &HttpRoute,
-        draft: &mut Draft<'_>,
-        report: &mut ProblemReport,
-    ) -> Vec<RuleFilterConfig> {
-        let mut rules = Vec::new();
-        if let Some(spec) = &route.spec.cors {
-            let filter = draft.filters.dormant(CORS_FILTER, BuiltinConfig::Cors(CorsConfig::default()));
-            rules.push(turned_on(filter, BuiltinConfig::Cors(cors(&spec.value, report))));
-        }
-        if let Some(spec) = &route.spec.fault {
-            let filter = draft.filters.dormant(FAULT_FILTER, BuiltinConfig::Fault(FaultConfig::default()));
-            rules.push(turned_on(filter, BuiltinConfig::Fault(fault(&spec.value, report))));
-        }
-        rules
+        self.find(&spec.value, spec.place, &route.namespace, port, draft, report)
     }
 }
 
-fn turned_on(filter: FilterId, builtin: BuiltinConfig) -> RuleFilterConfig {
-    RuleFilterConfig {
-        filter,
-        is_disabled: Some(false),
-        config: None,
-        builtin: Some(Shared::new(builtin)),
-        lua: None,
+/// Returns the built-in filters that a route turns on.
+fn rule_filters(
+    route: &HttpRoute,
+    draft: &mut Draft<'_>,
+    report: &mut ProblemReport,
+) -> Vec<RuleFilterConfig> {
+    let mut rules = Vec::new();
+    if let Some(spec) = &route.spec.cors {
+        let own = BuiltinConfig::Cors(cors(&spec.value, report));
+        rules.push(rule_filter(CORS_FILTER, BuiltinConfig::Cors(CorsConfig::default()), own, draft));
     }
+    if let Some(spec) = &route.spec.fault {
+        let own = BuiltinConfig::Fault(fault(&spec.value, report));
+        rules.push(rule_filter(FAULT_FILTER, BuiltinConfig::Fault(FaultConfig::default()), own, draft));
+    }
+    rules
 }
 
 /// Returns the path rewrite and its source position; a host rewrite goes to `edits`.

@@ -1,7 +1,7 @@
 //! Local replies of routes: redirects and fixed responses.
 
 use base64ct::{Base64, Encoding as _};
-use eddy_config::{ActionKind, Redirect, Respond};
+use eddy_config::{Redirect, Respond};
 use eddy_ids::Shared;
 use eddy_spec::problem::{ProblemReport, shown};
 use eddy_spec::read::Spanned;
@@ -71,19 +71,6 @@ pub(super) fn redirect(
     })
 }
 
-/// Returns a redirect of all requests to `https`, at the same host and path.
-pub(super) fn to_https() -> Redirect {
-    Redirect {
-        status: 301,
-        scheme: Some("https".into()),
-        host: None,
-        strip_query: false,
-        port: None,
-        path: None,
-        is_absolute: true,
-    }
-}
-
 /// Returns the fixed response of a route, or `None` when it is invalid; the problem is reported.
 pub(super) fn respond(spec: &DirectResponseSpec, report: &mut ProblemReport) -> Option<Respond> {
     let mut body: Shared<[u8]> = Shared::default();
@@ -110,12 +97,6 @@ pub(super) fn respond(spec: &DirectResponseSpec, report: &mut ProblemReport) -> 
         }
     }
     Some(Respond { status: spec.status?.value.to_u16(), body, content_type: "text/plain".into() })
-}
-
-/// Returns a 503 response, for destinations that cannot be resolved.
-pub(super) fn unavailable() -> ActionKind {
-    let body: &[u8] = b"no endpoints for this request\n";
-    ActionKind::Respond(Respond { status: 503, body: body.into(), content_type: "text/plain".into() })
 }
 
 fn text_of(text: &Spanned<crate::kubernetes::ApiText>) -> &Shared<str> {

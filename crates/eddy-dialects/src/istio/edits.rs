@@ -40,7 +40,6 @@ enum ChangeKind {
 }
 
 impl Edits {
-    /// Reads edits; problems go to `report`.
     pub(super) fn read(spec: &HeadersSpec, report: &mut ProblemReport) -> Self {
         let mut edits = Self::default();
         if let Some(request) = &spec.request {

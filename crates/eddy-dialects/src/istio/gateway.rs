@@ -24,7 +24,6 @@ pub(super) struct IstioGateway {
 /// Port of a Gateway.
 #[derive(Clone, Debug)]
 pub(super) struct IstioServer {
-    /// Name of the Gateway.
     pub(super) gateway: ObjectName,
     /// Labels of the proxies that the Gateway is for, sorted.
     pub(super) selector: Vec<LabelPair>,
@@ -47,7 +46,6 @@ pub(super) struct ServerHost {
     pub(super) host: String,
 }
 
-/// Reads a Gateway; problems go to `report`.
 pub(super) fn read_gateway(
     object: &Object<'_>,
     secrets: &Secrets,
@@ -100,7 +98,8 @@ fn read_server(
         .filter_map(|host| read_host(&host.value.0, host.place, gateway, report))
         .collect();
     let own = if is_secure {
-        Some(credentials.server_tls(tls.as_ref(), names(&hosts), place, report)?)
+        let names = hosts.iter().map(|host| host.host.clone()).collect();
+        Some(credentials.server_tls(tls.as_ref(), names, place, report)?)
     } else {
         None
     };
@@ -115,11 +114,6 @@ fn read_server(
         tls: own,
         place,
     })
-}
-
-/// Returns the hosts without their namespaces.
-fn names(hosts: &[ServerHost]) -> Vec<String> {
-    hosts.iter().map(|host| host.host.clone()).collect()
 }
 
 /// Reads `namespace/host`, or a host alone.

@@ -10,8 +10,7 @@ use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
 use eddy_spec::value::ObjectName;
 
 use super::access::judge_policies;
-use super::action::{ActionMaker, RULE_FILTERS};
-use super::answer::to_https;
+use super::action::RULE_FILTERS;
 use super::delegate::unite_delegates;
 use super::destination::Destinations;
 use super::gateway::{IstioGateway, IstioServer, read_gateway};
@@ -19,6 +18,7 @@ use super::host::intersection;
 use super::rule::{host_pattern, is_catch_all, is_for, rule_of};
 use super::server_tls::listener_tls;
 use super::service::{VirtualService, read_service};
+use crate::envoy::https_redirect;
 use crate::kubernetes::{ISTIO_NETWORKING, Manifests};
 
 /// Istio's Gateways and VirtualServices.
@@ -56,10 +56,9 @@ impl ConfigDialect<Manifests<'_, '_>> for Istio {
         }
         for (address, servers) in by_address {
             note_others(&servers, &address, report);
-            let actions = ActionMaker { destinations: &destinations };
             let mut maker = IstioRuleBuilder {
                 services: &services,
-                actions,
+                destinations: &destinations,
                 served: HashSet::new(),
                 table: TableDraft::new(&format!("istio/{address}"), Dialect::Istio),
                 rules: Vec::new(),
@@ -157,7 +156,7 @@ fn hosts_of<'h>(service: &'h VirtualService, server: &'h IstioServer) -> Vec<&'h
 /// Builder of the rules of an address.
 struct IstioRuleBuilder<'s, 'd, 'm, 'o, 't> {
     services: &'s [VirtualService],
-    actions: ActionMaker<'d, 'm, 'o, 't>,
+    destinations: &'d Destinations<'m, 'o, 't>,
     /// Hosts of VirtualServices that a Gateway already serves; another server of the Gateway adds none.
     served: HashSet<(&'s ObjectName, &'s ObjectName, &'s str)>,
     /// The table that rules go to in the end, with the actions so far.
@@ -216,7 +215,8 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
                 let (action, rewrite, rewrite_place) = match &done {
                     Some(made) => made,
                     None => {
-                        let Some(made) = self.actions.make(route, server.port, draft, report) else { return };
+                        let made = self.destinations.action(route, server.port, draft, report);
+                        let Some(made) = made else { return };
                         done.insert((self.table.action(made.action), made.rewrite, made.rewrite_place))
                     }
                 };
@@ -263,7 +263,7 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
             rule.claim = Some(rule_rank(&server.gateway, None));
             rule.rank = Some(-1);
             rule.path = PathPattern::Any;
-            rule.action = table.action(Action::new(ActionKind::Redirect(to_https())));
+            rule.action = table.action(Action::new(ActionKind::Redirect(https_redirect())));
             let places = RulePlaces::of(server.place);
             redirects.push((rule, places));
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use eddy_ids::Shared;
-use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig, LinkProtocol};
+use eddy_model::{ClusterConfig, EndpointConfig, LinkProtocol};
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 use eddy_spec::spec::KubernetesSpec;
 use eddy_spec::value::{EndpointAddressText, ObjectName, ServiceName};
@@ -117,7 +117,7 @@ impl Backends {
         let Some(number) = number else { return Err(Unresolved::Port) };
         let endpoints = match (given, &known.external_name, found) {
             (Some(given), _, _) => given.to_vec(),
-            (None, Some(name), _) => address_of(name, number).into_iter().map(alone).collect(),
+            (None, Some(name), _) => address_of(name, number).into_iter().map(EndpointConfig::new).collect(),
             (None, None, Some(found)) => self.endpoints(service, known, found, &|_| true),
             (None, None, None) => Vec::new(),
         };
@@ -206,7 +206,7 @@ impl Backends {
                 PortOrName::Number(target) if service.is_headless => target,
                 PortOrName::Number(_) | PortOrName::Name(_) => port.number,
             };
-            return address_of(&host, number).into_iter().map(alone).collect();
+            return address_of(&host, number).into_iter().map(EndpointConfig::new).collect();
         };
         let mut ready: Vec<EndpointConfig> = Vec::new();
         let mut last_resort: Vec<EndpointConfig> = Vec::new();
@@ -218,7 +218,7 @@ impl Backends {
                     (false, true) => &mut last_resort,
                     (false, false) => continue,
                 };
-                let address = endpoint.at(*number).map(alone);
+                let address = address_of(&endpoint.host, *number).map(EndpointConfig::new);
                 list.extend(address.filter(|address| !list.contains(address)));
             }
         }
@@ -238,8 +238,4 @@ impl ServicePort {
 /// Returns the name of the cluster of a port.
 fn name_of(service: &ObjectName, port: u16) -> String {
     format!("{}/{}:{port}", service.namespace, service.name)
-}
-
-fn alone(address: EndpointAddress) -> EndpointConfig {
-    EndpointConfig::new(address)
 }

@@ -2,25 +2,26 @@
 
 /// Declares a mapping of a Kubernetes object: a struct with an optional field for each key that eddy reads.
 ///
-/// `required` keys must be given. `passed` keys are known and have no effect. Any other key is an error, or a warning
-/// with `--lenient`; for `refused` keys the message gives the reason. A key without a value counts as absent.
+/// `required` keys must be given. `passed` keys, which follow the mapping, are known and have no effect. Any other key
+/// is an error, or a warning with `--lenient`; for `refused` keys the message gives the reason. A key without a value
+/// counts as absent.
 macro_rules! object {
     (
         $(#[doc = $about:literal])+
         $name:ident as $title:literal {
             $(
-                $(#[doc = $text:literal])+
+                $(#[doc = $text:literal])*
                 $need:ident $field:ident $key:literal: $value:ty;
             )*
-            $(passed $($passed:literal)+;)?
-            $(refused $refused:literal $why:literal;)*
         }
+        $(passed $($passed:literal)+;)?
+        $(refused $refused:literal $why:literal;)*
     ) => {
         $(#[doc = $about])+
         #[derive(Clone, Debug, Default)]
         pub(crate) struct $name {
             $(
-                $(#[doc = $text])+
+                $(#[doc = $text])*
                 pub(crate) $field: Option<eddy_spec::read::Spanned<$value>>,
             )*
         }

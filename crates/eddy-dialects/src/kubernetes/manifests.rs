@@ -1,7 +1,9 @@
 //! Manifests: the input that all Kubernetes dialects share.
 
+use eddy_builtin::BuiltinConfig;
 use eddy_check::Draft;
-use eddy_ids::ClusterId;
+use eddy_config::{ActionKind, Respond, RuleFilterConfig};
+use eddy_ids::{ClusterId, Shared};
 use eddy_spec::problem::ProblemReport;
 use eddy_spec::spec::KubernetesSpec;
 use eddy_spec::value::ObjectName;
@@ -65,4 +67,26 @@ impl<'o, 't> Manifests<'o, 't> {
         }
         draft.cluster(cluster, place.unwrap_or_default())
     }
+}
+
+/// Returns the settings of a rule for a built-in filter that is off for all other rules.
+pub(crate) fn rule_filter(
+    name: &'static str,
+    default: BuiltinConfig,
+    own: BuiltinConfig,
+    draft: &mut Draft<'_>,
+) -> RuleFilterConfig {
+    RuleFilterConfig {
+        filter: draft.filters.dormant(name, default),
+        is_disabled: Some(false),
+        config: None,
+        builtin: Some(Shared::new(own)),
+        lua: None,
+    }
+}
+
+/// Returns a 503 response, for backends that cannot be resolved.
+pub(crate) fn unavailable() -> ActionKind {
+    let body: &[u8] = b"no endpoints for this request\n";
+    ActionKind::Respond(Respond { status: 503, body: body.into(), content_type: "text/plain".into() })
 }

@@ -11,19 +11,15 @@ use super::value::{ApiText, Label};
 object! {
     /// Metadata as written.
     MetadataSpec as "metadata" {
-        /// Name of the object.
         required name "name": ApiText;
-        /// Namespace of the object.
         optional namespace "namespace": ApiText;
-        /// Labels.
         optional labels "labels": NamedMap<Label, ApiText>;
-        /// Annotations.
         optional annotations "annotations": NamedMap<Label, ApiText>;
         /// Creation time.
         optional created "creationTimestamp": Created;
-        passed "uid" "resourceVersion" "generation" "generateName" "managedFields" "ownerReferences" "finalizers"
-            "selfLink" "deletionTimestamp" "deletionGracePeriodSeconds";
     }
+    passed "uid" "resourceVersion" "generation" "generateName" "managedFields" "ownerReferences" "finalizers"
+        "selfLink" "deletionTimestamp" "deletionGracePeriodSeconds";
 }
 
 /// Creation time of an object, in seconds since 1970.
@@ -33,13 +29,11 @@ pub(crate) struct Created(pub(crate) i64);
 /// Metadata of an object: identity, age, labels and annotations.
 #[derive(Clone, Debug)]
 pub(crate) struct ObjectMetadata {
-    /// Name of the object.
     pub(crate) name: Shared<str>,
     /// Namespace; `default` where none is written, empty for a cluster-scoped object.
     pub(crate) namespace: Shared<str>,
     /// Creation time in seconds since 1970; objects in files usually have none.
     pub(crate) created: Option<i64>,
-    /// Labels.
     pub(crate) labels: Vec<(Shared<str>, Shared<str>)>,
     /// Annotations, with source positions.
     pub(crate) annotations: Vec<(Shared<str>, Spanned<Shared<str>>)>,

@@ -20,7 +20,7 @@ mod value;
 pub(crate) use backend::{Backend, Backends, Unresolved};
 pub use document::is_manifest;
 pub(crate) use document::read_objects;
-pub(crate) use manifests::Manifests;
+pub(crate) use manifests::{Manifests, rule_filter, unavailable};
 pub(crate) use metadata::{ObjectMetadata, subdomain_fault};
 pub(crate) use object::{GATEWAY_API, ISTIO_NETWORKING, ISTIO_SECURITY, Object, Objects};
 pub(crate) use secret::{SecretFault, Secrets};

@@ -13,7 +13,6 @@ use super::metadata::ObjectMetadata;
 pub(crate) struct ObjectKind {
     /// API group; empty for the core group.
     pub(crate) group: &'static str,
-    /// Name of the kind.
     pub(crate) name: &'static str,
     /// API versions that eddy reads.
     pub(crate) versions: &'static [&'static str],
@@ -65,7 +64,6 @@ const fn kind(group: &'static str, name: &'static str, versions: &'static [&'sta
 /// Object of a kind that eddy reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Object<'t> {
-    /// Kind of the object.
     pub(crate) kind: &'static ObjectKind,
     /// Name, namespace, labels and annotations.
     pub(crate) metadata: ObjectMetadata,
@@ -88,17 +86,11 @@ impl<'t> Objects<'t> {
         self.list.iter().filter(move |object| object.kind.group == group && object.kind.name == kind)
     }
 
-    /// Returns the Namespace of this name, if there is such an object.
-    pub(crate) fn namespace(&self, name: &str) -> Option<&Object<'t>> {
-        self.list.iter().find(|object| {
-            object.kind.group.is_empty() && object.kind.name == "Namespace" && *object.metadata.name == *name
-        })
-    }
-
     /// Returns the value of a label of a namespace. Callers handle `kubernetes.io/metadata.name`, the name as a label,
     /// themselves.
     pub(crate) fn label_of_namespace(&self, name: &str, label: &str) -> Option<&str> {
-        self.namespace(name).and_then(|namespace| namespace.metadata.label(label))
+        let namespace = self.of("", "Namespace").find(|object| *object.metadata.name == *name)?;
+        namespace.metadata.label(label)
     }
 }
 

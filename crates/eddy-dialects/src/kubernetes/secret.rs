@@ -41,7 +41,6 @@ pub(crate) enum SecretFault {
 }
 
 impl Secrets {
-    /// Reads the Secrets; problems go to `report`.
     pub(super) fn read(objects: &Objects<'_>, report: &mut ProblemReport) -> Self {
         let mut known = HashMap::new();
         for object in objects.of("", "Secret") {
@@ -80,9 +79,7 @@ impl Secrets {
             hosts: Some(identity.names().to_vec()),
         })
     }
-}
 
-impl Secrets {
     /// Returns the authorities in a Secret, if it has any.
     pub(crate) fn authorities(&self, name: &ObjectName, sources: &[SourceText]) -> Option<WrittenPath> {
         let secret = self.known.get(name)?;

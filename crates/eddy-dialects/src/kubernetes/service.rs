@@ -13,25 +13,22 @@ object! {
     ServiceSpec as "a Service spec" {
         /// `ClusterIP`, `NodePort`, `LoadBalancer` or `ExternalName`.
         optional kind "type": ApiText;
-        /// Ports.
         optional ports "ports": Vec<Spanned<ServicePortSpec>>;
         /// DNS name that an `ExternalName` refers to.
         optional external_name "externalName": ApiText;
         /// Cluster IP; `None` for a headless Service, which is only a list of endpoints.
         optional cluster_ip "clusterIP": ApiText;
-        passed "allocateLoadBalancerNodePorts" "clusterIPs" "externalIPs" "externalTrafficPolicy"
-            "healthCheckNodePort" "internalTrafficPolicy" "ipFamilies" "ipFamilyPolicy" "loadBalancerClass" "loadBalancerIP"
-            "loadBalancerSourceRanges" "publishNotReadyAddresses" "selector" "sessionAffinity" "sessionAffinityConfig"
-            "trafficDistribution";
     }
+    passed "allocateLoadBalancerNodePorts" "clusterIPs" "externalIPs" "externalTrafficPolicy"
+        "healthCheckNodePort" "internalTrafficPolicy" "ipFamilies" "ipFamilyPolicy" "loadBalancerClass" "loadBalancerIP"
+        "loadBalancerSourceRanges" "publishNotReadyAddresses" "selector" "sessionAffinity" "sessionAffinityConfig"
+        "trafficDistribution";
 }
 
 object! {
     /// Port of a Service.
     ServicePortSpec as "a Service port" {
-        /// Name of the port.
         optional name "name": ApiText;
-        /// Number of the port.
         required port "port": Number<1, 65_535>;
         /// Port of the endpoints.
         optional target_port "targetPort": PortOrName;
@@ -39,8 +36,8 @@ object! {
         optional protocol "protocol": ApiText;
         /// Application protocol.
         optional app_protocol "appProtocol": ApiText;
-        passed "nodePort";
     }
+    passed "nodePort";
 }
 
 /// Service, checked.
@@ -52,7 +49,6 @@ pub(crate) struct KubernetesService {
     pub(crate) external_name: Option<Shared<str>>,
     /// Whether it has no cluster IP.
     pub(crate) is_headless: bool,
-    /// Source position.
     pub(crate) place: SourceSpan,
 }
 
@@ -61,7 +57,6 @@ pub(crate) struct KubernetesService {
 pub(crate) struct ServicePort {
     /// Name of the port; empty when it has none.
     pub(crate) name: Shared<str>,
-    /// Number of the port.
     pub(crate) number: u16,
     /// Port of the endpoints.
     pub(crate) target: PortOrName,
@@ -70,7 +65,6 @@ pub(crate) struct ServicePort {
 }
 
 impl KubernetesService {
-    /// Reads a Service; problems go to `report`.
     pub(super) fn read(object: &Object<'_>, report: &mut ProblemReport) -> Self {
         let spec =
             object.part::<ServiceSpec>("spec", report).map_or_else(ServiceSpec::default, |spec| spec.value);

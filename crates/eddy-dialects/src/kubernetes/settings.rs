@@ -16,8 +16,10 @@ pub(crate) struct KubernetesSettings {
     /// Listen addresses of single Gateways.
     gateways: HashMap<ObjectName, Listening>,
     controllers: Vec<String>,
-    regex_rank: RegexRank,
-    has_host_fallthrough: bool,
+    /// Rank of rules with a regular expression for the path.
+    pub(crate) regex_rank: RegexRank,
+    /// Whether rules for less specific hostnames of a listener are tried when none for the most specific one matches.
+    pub(crate) has_host_fallthrough: bool,
 }
 
 /// Listen address, with exceptions for some ports.
@@ -52,16 +54,6 @@ impl KubernetesSettings {
     /// Whether eddy serves the GatewayClasses of a controller.
     pub(crate) fn is_controller(&self, name: &str) -> bool {
         name == CONTROLLER || self.controllers.iter().any(|other| other == name)
-    }
-
-    /// Returns the rank of rules with a regular expression for the path.
-    pub(crate) fn regex_rank(&self) -> RegexRank {
-        self.regex_rank
-    }
-
-    /// Whether rules for less specific hostnames of a listener are tried when none for the most specific one matches.
-    pub(crate) fn has_host_fallthrough(&self) -> bool {
-        self.has_host_fallthrough
     }
 
     /// Returns the listen addresses for a port of manifests: those of the Gateway, if it has its own, else the general

@@ -20,8 +20,8 @@ object! {
         optional conditions "conditions": ConditionsSpec;
         /// Object behind the endpoint.
         optional target "targetRef": TargetSpec;
-        passed "deprecatedTopology" "hints" "hostname" "nodeName" "zone";
     }
+    passed "deprecatedTopology" "hints" "hostname" "nodeName" "zone";
 }
 
 object! {
@@ -41,29 +41,25 @@ object! {
     PortSpec as "an EndpointSlice port" {
         /// Name of the Service port.
         optional name "name": ApiText;
-        /// Port number.
         optional port "port": Number<1, 65_535>;
         /// `TCP`, `UDP` or `SCTP`.
         optional protocol "protocol": ApiText;
-        passed "appProtocol";
     }
+    passed "appProtocol";
 }
 
 object! {
     /// Object behind an endpoint.
     TargetSpec as "an object reference" {
-        /// Kind of the object.
         optional kind "kind": ApiText;
-        /// Name of the object.
         optional name "name": ApiText;
-        passed "apiVersion" "fieldPath" "namespace" "resourceVersion" "uid";
     }
+    passed "apiVersion" "fieldPath" "namespace" "resourceVersion" "uid";
 }
 
 /// Endpoints of a Service.
 #[derive(Clone, Debug)]
 pub(crate) struct Slice {
-    /// The endpoints.
     pub(crate) endpoints: Vec<SliceEndpoint>,
     /// Names and numbers of the TCP ports that each endpoint has.
     pub(crate) ports: Vec<(Shared<str>, u16)>,
@@ -88,7 +84,6 @@ impl Slice {
         object.metadata.label(SERVICE_LABEL).map(Into::into)
     }
 
-    /// Reads a slice; problems go to `report`.
     pub(super) fn read(object: &Object<'_>, report: &mut ProblemReport) -> Self {
         let kind = object.needed_part::<ApiText>("addressType", report);
         let is_address = match kind.as_ref().map(|kind| &*kind.value.0) {
@@ -131,13 +126,6 @@ impl Slice {
         });
         let ports = ports.collect();
         Self { endpoints, ports }
-    }
-}
-
-impl SliceEndpoint {
-    /// Returns the endpoint at a port, or `None` when its name is invalid.
-    pub(super) fn at(&self, port: u16) -> Option<EndpointAddress> {
-        address_of(&self.host, port)
     }
 }
 

@@ -26,6 +26,19 @@ pub(crate) enum Use {
     Refused(&'static str),
 }
 
+impl Use {
+    /// Returns the support in the words of the published pages, and the remark or reason.
+    pub(crate) fn words(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Read("") => ("accepted", ""),
+            Self::Read(note) => ("accepted: ", note),
+            Self::Idle(note) => ("ignored: ", note),
+            Self::Warned(note) => ("ignored with a warning: ", note),
+            Self::Refused(note) => ("**refused**: ", note),
+        }
+    }
+}
+
 /// Module and its directives.
 pub(super) struct NginxModule {
     pub(super) title: &'static str,

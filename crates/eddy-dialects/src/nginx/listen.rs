@@ -37,16 +37,15 @@ impl NginxReader<'_, '_> {
                 "default_server" | "default" => is_default = true,
                 "ssl" => is_tls = true,
                 "quic" => {
-                    let message = "eddy does not support `quic` for a listener".to_owned();
+                    let message = "eddy does not support `quic` for a listener";
                     let hint = "leave it out: clients then use HTTP/2 or HTTP/1.1 over TLS";
-                    self.refuse(parameter.place, message, hint.to_owned());
+                    self.refuse(parameter.place, message, hint);
                 }
                 "proxy_protocol" => {
-                    let message =
-                        "eddy does not support `proxy_protocol` for a listener of an nginx.conf".to_owned();
+                    let message = "eddy does not support `proxy_protocol` for a listener of an nginx.conf";
                     let hint =
                         "use this file as a table of an eddy.yaml, whose listeners support `proxy_protocol`";
-                    self.refuse(parameter.place, message, hint.to_owned());
+                    self.refuse(parameter.place, message, hint);
                 }
                 "http3" | "spdy" => {
                     self.report.warning(parameter.place, "eddy supports HTTP/1.1 and HTTP/2 for clients");

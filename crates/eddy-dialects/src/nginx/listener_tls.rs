@@ -19,7 +19,7 @@ impl NginxReader<'_, '_> {
             ["data:", "engine:", "store:"].into_iter().find(|kind| word.text.starts_with(kind))
         {
             let message = format!("certificates and keys must be files, not `{kind}`");
-            self.refuse(word.place, message, "write the path of a PEM file".to_owned());
+            self.refuse(word.place, message, "write the path of a PEM file");
             return None;
         }
         self.without_variables(word)
@@ -54,14 +54,14 @@ impl NginxReader<'_, '_> {
         for server in address.servers.iter().filter_map(find) {
             let tls = &server.scope.tls;
             let hosts = hosts_of(&self.spec.servers[server.index as usize]);
-            let is_as_default =
-                !own.is_rejecting && (tls.chains.is_empty() || tls.has_same_certificates(own));
-            if !is_as_default && let Some(unsaid) = hosts.unsaid {
-                let message = format!("the name `{}` cannot select a certificate", shown(&unsaid));
+            let is_as_default = !own.is_rejecting
+                && (tls.chains.is_empty() || tls.certificate_paths() == own.certificate_paths());
+            if !is_as_default && let Some(name) = hosts.unsupported {
+                let message = format!("the name `{}` cannot select a certificate", shown(&name));
                 self.refuse(
                     server.place,
                     message,
-                    "give the server names without regular expressions, or its own address".to_owned(),
+                    "give the server names without regular expressions, or its own address",
                 );
             }
             if !tls.has_same_client_check(own) {
@@ -74,9 +74,8 @@ impl NginxReader<'_, '_> {
                 hosts.names.into_iter().filter(|host| taken.insert(host.clone())).collect();
             if tls.is_rejecting {
                 if server.index != default.index {
-                    let message =
-                        "eddy supports `ssl_reject_handshake` only in the default server".to_owned();
-                    self.refuse(server.place, message, "remove it from this server".to_owned());
+                    let message = "eddy supports `ssl_reject_handshake` only in the default server";
+                    self.refuse(server.place, message, "remove it from this server");
                 }
                 continue;
             }
@@ -163,7 +162,7 @@ struct Hosts {
     /// Names by which a certificate can be chosen; `*.` and a domain match any number of labels.
     names: Vec<String>,
     /// Name by which none can be chosen.
-    unsaid: Option<String>,
+    unsupported: Option<String>,
 }
 
 fn hosts_of(server: &ServerSpec) -> Hosts {
@@ -174,7 +173,7 @@ fn hosts_of(server: &ServerSpec) -> Hosts {
             NameForm::Exact(host) => hosts.names.push(host.to_string()),
             NameForm::Leading(end) => hosts.names.push(format!("*.{}", end.trim_start_matches('.'))),
             NameForm::Domain(domain) => hosts.names.extend([domain.to_string(), format!("*.{domain}")]),
-            NameForm::Trailing(_) | NameForm::Pattern(_) => hosts.unsaid = Some(name.text.to_string()),
+            NameForm::Trailing(_) | NameForm::Pattern(_) => hosts.unsupported = Some(name.text.to_string()),
         }
     }
     hosts

@@ -4,13 +4,12 @@ use std::collections::HashSet;
 
 use eddy_ids::Shared;
 use eddy_route::SourceLocation;
-use eddy_route::nginx::{LastTry, LetterCase, LocationHandler, PlaceKind, PlaceSpec, RewriteDirective};
+use eddy_route::nginx::{LastTry, LetterCase, LocationHandler, PlaceKind, PlaceSpec};
 use eddy_spec::problem::{SourceSpan, shown};
 
 use super::block::{IF, LOCATION};
 use super::constants::VariableValues;
 use super::guard;
-use super::proxy::Replaced;
 use super::reader::NginxReader;
 use super::scope::BlockSettings;
 use super::tree::{Directive, NginxWord};
@@ -42,17 +41,12 @@ impl NginxReader<'_, '_> {
         let written: Vec<&str> = directive.arguments.iter().map(|word| word.text.as_str()).collect();
         let name = format!("{} {}", outer.label, written.join(" "));
         let block = directive.block.as_deref().unwrap_or_default();
-        let directives: Vec<Directive> =
-            block.iter().filter(|directive| self.accepts(directive, LOCATION)).cloned().collect();
+        let directives = self.accepted(block, LOCATION);
         let scope = outer.scope.within(&directives, self).guarded(outer.scope, block);
         let held = self.constants.after(block);
         let replaced = match &kind {
-            PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => {
-                Replaced::Text(text)
-            }
-            PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::Named(_) | PlaceKind::If => {
-                Replaced::Nothing
-            }
+            PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => Some(&**text),
+            PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::Named(_) | PlaceKind::If => None,
         };
         let may_hold = !matches!(kind, PlaceKind::Exact(_) | PlaceKind::Named(_));
         let hand = self.location_handler(&directives, &scope, replaced, &held);
@@ -67,7 +61,18 @@ impl NginxReader<'_, '_> {
         let locations = self.locations(&directives, &inner);
         let last_try = self.last_try(&directives);
         let is_internal = directives.iter().any(|directive| directive.name.text == "internal");
-        self.advise(&hand, &steps, last_try.as_ref(), &locations, place);
+        if matches!(hand, LocationHandler::None)
+            && steps.is_empty()
+            && last_try.is_none()
+            && locations.is_empty()
+        {
+            self.report
+                .warning(
+                    place,
+                    "no handler in this location: NGINX would look for a file, eddy responds with 404",
+                )
+                .hint("add a `proxy_pass` or a `return`");
+        }
         if let Some(spec) = self.spec.places.get_mut(index as usize) {
             spec.hand = hand;
             spec.steps = steps;
@@ -179,7 +184,7 @@ impl NginxReader<'_, '_> {
         let directives: Vec<Directive> =
             block.iter().filter(|directive| self.catalogued(directive, IF)).cloned().collect();
         let scope = outer.within(&directives, self).guarded(outer, block);
-        let own = self.location_handler(&directives, &scope, Replaced::Nothing, held);
+        let own = self.location_handler(&directives, &scope, None, held);
         let hand = match (own, around) {
             (own @ LocationHandler::Proxy(_), _) => own,
             (LocationHandler::None, around) => around.clone(),
@@ -194,7 +199,7 @@ impl NginxReader<'_, '_> {
         &mut self,
         directives: &[Directive],
         scope: &BlockSettings,
-        replaced: Replaced<'_>,
+        replaced: Option<&str>,
         held: &VariableValues,
     ) -> LocationHandler {
         let mut passes = directives.iter().filter(|directive| directive.name.text == "proxy_pass");
@@ -218,29 +223,6 @@ impl NginxReader<'_, '_> {
         };
         if !known.insert(own) {
             self.report.error(place, "duplicate location").hint("merge the two");
-        }
-    }
-
-    /// Reports a location in which nothing answers requests.
-    fn advise(
-        &mut self,
-        hand: &LocationHandler,
-        steps: &[RewriteDirective],
-        last_try: Option<&LastTry>,
-        locations: &[u32],
-        place: SourceSpan,
-    ) {
-        if matches!(hand, LocationHandler::None)
-            && steps.is_empty()
-            && last_try.is_none()
-            && locations.is_empty()
-        {
-            self.report
-                .warning(
-                    place,
-                    "no handler in this location: NGINX would look for a file, eddy responds with 404",
-                )
-                .hint("add a `proxy_pass` or a `return`");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `map`: a variable whose value depends on that of another.
 
-use eddy_route::nginx::{LetterCase, MapForm, MapRow, MapSpec, ServerName, TextTemplate};
+use eddy_route::nginx::{MapForm, MapRow, MapSpec, ServerName, TextTemplate};
 use eddy_spec::problem::shown;
 
 use super::reader::NginxReader;
@@ -64,13 +64,7 @@ impl NginxReader<'_, '_> {
             return;
         }
         let form = match key.strip_prefix('~') {
-            Some(pattern) => {
-                let (pattern, case) = match pattern.strip_prefix('*') {
-                    Some(pattern) => (pattern, LetterCase::Ignored),
-                    None => (pattern, LetterCase::Counts),
-                };
-                self.pattern(pattern, place, case).map(MapForm::Pattern)
-            }
+            Some(pattern) => self.marked_pattern(pattern, place).map(MapForm::Pattern),
             None if map.has_hostnames && (key.contains('*') || key.starts_with('.')) => {
                 match ServerName::parse(key) {
                     Ok(name) => Some(MapForm::Host(name)),

@@ -14,13 +14,7 @@ pub fn directives_page() -> String {
         let mut directives: Vec<_> = module.directives.iter().collect();
         directives.sort_by_key(|known| known.name);
         for known in directives {
-            let (word, note) = match known.use_ {
-                Use::Read("") => ("accepted", ""),
-                Use::Read(note) => ("accepted: ", note),
-                Use::Idle(note) => ("ignored: ", note),
-                Use::Warned(note) => ("ignored with a warning: ", note),
-                Use::Refused(note) => ("**refused**: ", note),
-            };
+            let (word, note) = known.use_.words();
             let remark = if matches!(known.use_, Use::Refused(_)) { guard::remark(known.name) } else { "" };
             let forms: Vec<String> =
                 harmless::forms(known.name).iter().map(|form| format!("`{} {form}`", known.name)).collect();

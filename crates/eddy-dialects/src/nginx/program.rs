@@ -38,9 +38,7 @@ impl NginxReader<'_, '_> {
                     };
                     let block = directive.block.as_deref().unwrap_or_default();
                     let inner_block = if here == SERVER { SERVER_IF } else { IF };
-                    let inner: Vec<&Directive> =
-                        block.iter().filter(|directive| self.accepts(directive, inner_block)).collect();
-                    let inner: Vec<Directive> = inner.into_iter().cloned().collect();
+                    let inner = self.accepted(block, inner_block);
                     let if_place = if here == LOCATION { if_place(self, directive) } else { None };
                     let inner = self.steps(&inner, inner_block, &mut |_, _| None);
                     let count = u32::try_from(inner.len()).expect("fewer steps than `u32` counts");
@@ -87,8 +85,7 @@ impl NginxReader<'_, '_> {
 
     fn return_step(&mut self, arguments: &[NginxWord]) -> Option<RewriteDirective> {
         let [first, rest @ ..] = arguments else { return None };
-        let is_address = ["http://", "https://", "$scheme"].iter().any(|start| first.text.starts_with(start));
-        if rest.is_empty() && is_address {
+        if rest.is_empty() && is_address(&first.text) {
             return Some(RewriteDirective::Return { status: 302, text: Some(self.text(first)?) });
         }
         let status = u16::try_from(self.number(first, 200, 999)?).ok()?;
@@ -113,9 +110,7 @@ impl NginxReader<'_, '_> {
             Some("permanent") => RewriteEnd::Redirect(301),
             Some(_) => return self.misfit(flag?, "`last`, `break`, `redirect` or `permanent`"),
         };
-        let is_address =
-            ["http://", "https://", "$scheme"].iter().any(|start| replacement.text.starts_with(start));
-        if is_address && !matches!(end, RewriteEnd::Redirect(_)) {
+        if is_address(&replacement.text) && !matches!(end, RewriteEnd::Redirect(_)) {
             end = RewriteEnd::Redirect(302);
         }
         let (text, keeps_query) = match replacement.text.strip_suffix('?') {
@@ -177,12 +172,8 @@ impl NginxReader<'_, '_> {
             [variable] => Some(IfCondition::IsSet(self.variable(variable)?)),
             [variable, sign, other] => self.comparison(variable, sign, other),
             [sign, _] if sign.text.trim_start_matches('!').starts_with('-') => {
-                let message = "eddy does not support file tests".to_owned();
-                self.refuse(
-                    sign.place,
-                    message,
-                    "remove this `if`; with `--lenient`, no file exists".to_owned(),
-                );
+                let message = "eddy does not support file tests";
+                self.refuse(sign.place, message, "remove this `if`; with `--lenient`, no file exists");
                 let holds = if sign.text.starts_with('!') { "1" } else { "" };
                 Some(IfCondition::IsSet(TextTemplate::plain(holds)))
             }
@@ -220,4 +211,9 @@ impl NginxReader<'_, '_> {
         });
         if is_one { self.text(word) } else { self.misfit(word, "a variable such as `$name`") }
     }
+}
+
+/// Whether a text is the address of a redirect, with its scheme.
+fn is_address(text: &str) -> bool {
+    ["http://", "https://", "$scheme"].iter().any(|start| text.starts_with(start))
 }

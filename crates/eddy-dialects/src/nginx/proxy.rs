@@ -13,21 +13,11 @@ use eddy_spec::read::FromScalar as _;
 use eddy_spec::value::EndpointAddressText;
 
 use super::constants::{EndKind, KnownText, OpenEnd, VariableValues};
-use super::output::NginxOutput;
-use super::reader::{ClusterKey, NginxReader};
+use super::reader::{ClusterKey, NginxOutput, NginxReader};
 use super::scope::{BlockSettings, Redirects};
 use super::tree::NginxWord;
 use super::upstream::with_port;
 use super::upstream_group::UpstreamGroup;
-
-/// Text that the URI of a `proxy_pass` replaces, if it may have a URI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Replaced<'t> {
-    /// Text of a location.
-    Text(&'t str),
-    /// There is no text: a regular expression, a named location, or an `if`.
-    Nothing,
-}
 
 /// Source of the upstream name of a `proxy_pass`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,12 +29,13 @@ enum Naming {
 }
 
 impl NginxReader<'_, '_> {
-    /// Reads a `proxy_pass` under the settings of its block.
+    /// Reads a `proxy_pass` under the settings of its block. `replaced` is the text of its location, which the URI
+    /// replaces; without one (in a regular expression, a named location, or an `if`) it may have no URI.
     pub(super) fn proxy_pass(
         &mut self,
         word: &NginxWord,
         scope: &BlockSettings,
-        replaced: Replaced<'_>,
+        replaced: Option<&str>,
         held: &VariableValues,
     ) -> LocationHandler {
         match self.proxy_hand(word, scope, replaced, held) {
@@ -57,7 +48,7 @@ impl NginxReader<'_, '_> {
         &mut self,
         word: &NginxWord,
         scope: &BlockSettings,
-        replaced: Replaced<'_>,
+        replaced: Option<&str>,
         held: &VariableValues,
     ) -> Option<ProxyHand> {
         let (upstream, uri) = if word.text.contains('$') {
@@ -65,25 +56,18 @@ impl NginxReader<'_, '_> {
         } else {
             self.fixed(word, scope)?
         };
-        let location_len = match (&uri, replaced) {
-            (Some(_), Replaced::Nothing) => {
-                self.report
-                    .error(
-                        word.place,
-                        "`proxy_pass` can't have a URI here: this location has no fixed path to replace",
-                    )
-                    .hint(
-                        "remove the URI, including a `/` at the end; rewrite the path with `rewrite ... break`",
-                    );
-                return None;
-            }
-            (_, Replaced::Text(text)) => text.len(),
-            (None, Replaced::Nothing) => 0,
-        };
-        let location = match replaced {
-            Replaced::Text(text) => text,
-            Replaced::Nothing => "",
-        };
+        if uri.is_some() && replaced.is_none() {
+            self.report
+                .error(
+                    word.place,
+                    "`proxy_pass` can't have a URI here: this location has no fixed path to replace",
+                )
+                .hint(
+                    "remove the URI, including a `/` at the end; rewrite the path with `rewrite ... break`",
+                );
+            return None;
+        }
+        let location = replaced.unwrap_or_default();
         let is_host = |name: &str| name.eq_ignore_ascii_case("host");
         let host = scope.proxy_fields.iter().find(|field| is_host(&field.name));
         let host = match host {
@@ -104,7 +88,7 @@ impl NginxReader<'_, '_> {
         Some(ProxyHand {
             upstream,
             uri,
-            location_len,
+            location_len: location.len(),
             host,
             fields,
             redirects,
@@ -197,8 +181,8 @@ impl NginxReader<'_, '_> {
                 continue;
             }
             if host.starts_with("unix:") {
-                let message = "variables cannot select a Unix socket".to_owned();
-                self.refuse(word.place, message, "put it into an `upstream`".to_owned());
+                let message = "variables cannot select a Unix socket";
+                self.refuse(word.place, message, "put it into an `upstream`");
                 continue;
             }
             addresses.insert(format!("{}{host}", scheme.start()));
@@ -339,7 +323,7 @@ impl NginxReader<'_, '_> {
                     let Some(resolver) = scope.name_servers() else {
                         let message = format!("there is no `resolver` for the name `{}`", shown(name));
                         let hint = "write `resolver ADDRESS;`, which NGINX uses for names in variables, or put the name into an `upstream`";
-                        self.refuse(place, message, hint.to_owned());
+                        self.refuse(place, message, hint);
                         return None;
                     };
                     group.resolver = Some(resolver);

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use eddy_check::ClusterDraft;
 use eddy_config::Action;
 use eddy_ids::{ClusterId, Shared};
 use eddy_route::SourceLocation;
@@ -14,8 +15,6 @@ use super::catalogue::{self, Use};
 use super::constants::Constants;
 use super::harmless::{changes_nothing, is_unused};
 use super::name_servers::NameServers;
-use super::output::NginxOutput;
-use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
 use super::upstream_group::UpstreamGroup;
 use super::value::{parse_size, parse_time};
@@ -67,6 +66,28 @@ pub(super) struct ClusterKey {
     pub(super) tls: Option<String>,
     /// Name servers, if not those of the system.
     pub(super) resolver: Option<NameServers>,
+}
+
+/// Where the parts of an NGINX configuration go.
+pub(crate) struct NginxOutput<'o, 'l> {
+    /// Clusters that the configuration adds to.
+    pub(crate) clusters: &'o mut ClusterDraft<'l>,
+    /// Index of the NGINX configuration.
+    pub(crate) sites: usize,
+    /// Table that the configuration is read for: its clusters are named `TABLE/NAME`, and no others may have such names.
+    pub(crate) table: Option<&'o Shared<str>>,
+    /// Position of the configuration in the text that names it.
+    pub(crate) place: SourceSpan,
+}
+
+/// Targets that `proxy_pass` may name besides upstreams, in directives that another dialect generates: names that stand
+/// for several upstreams, and upstreams that values may name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Targets {
+    /// Upstreams chosen by weight, by their common name.
+    pub(crate) splits: HashMap<String, Vec<(String, u32)>>,
+    /// The only names that a value may have, by the text of the value.
+    pub(crate) choices: HashMap<String, Vec<String>>,
 }
 
 impl<'r, 'l> NginxReader<'r, 'l> {
@@ -158,6 +179,11 @@ impl<'r, 'l> NginxReader<'r, 'l> {
         true
     }
 
+    /// Returns the directives of a block that are to be read here.
+    pub(super) fn accepted(&mut self, block: &[Directive], here: u16) -> Vec<Directive> {
+        block.iter().filter(|directive| self.accepts(directive, here)).cloned().collect()
+    }
+
     /// Whether a directive is read here; reports nothing.
     pub(super) fn catalogued(&self, directive: &Directive, here: u16) -> bool {
         let known = catalogue::find(&directive.name.text, here);
@@ -165,7 +191,7 @@ impl<'r, 'l> NginxReader<'r, 'l> {
     }
 
     /// Reports what eddy does not support: an error, or a warning with `--lenient`.
-    pub(super) fn refuse(&mut self, place: SourceSpan, message: String, hint: String) {
+    pub(super) fn refuse(&mut self, place: SourceSpan, message: impl Into<String>, hint: impl Into<String>) {
         self.report.objection(place, message).hint(hint);
     }
 
@@ -189,7 +215,7 @@ impl<'r, 'l> NginxReader<'r, 'l> {
                 Some(template)
             }
             Err(fault @ TextFault::Refused { .. }) => {
-                self.refuse(place, fault.to_string(), "leave it out".to_owned());
+                self.refuse(place, fault.to_string(), "leave it out");
                 None
             }
             Err(fault @ TextFault::NoName) => {
@@ -227,6 +253,14 @@ impl<'r, 'l> NginxReader<'r, 'l> {
         }
     }
 
+    /// Reads a regular expression as written after a `~`; after `*`, letter case is ignored.
+    pub(super) fn marked_pattern(&mut self, text: &str, place: SourceSpan) -> Option<SearchPattern> {
+        match text.strip_prefix('*') {
+            Some(text) => self.pattern(text, place, LetterCase::Ignored),
+            None => self.pattern(text, place, LetterCase::Counts),
+        }
+    }
+
     /// Reads `on` or `off`.
     pub(super) fn flag(&mut self, word: &NginxWord) -> Option<bool> {
         match word.text.as_str() {
@@ -250,7 +284,6 @@ impl<'r, 'l> NginxReader<'r, 'l> {
         }
     }
 
-    /// Reads a size.
     pub(super) fn size(&mut self, word: &NginxWord) -> Option<u64> {
         match parse_size(&word.text) {
             Some(size) => Some(size),

@@ -50,7 +50,7 @@ impl NginxReader<'_, '_> {
             text.parse().ok().or_else(|| Some(SocketAddr::new(address.parse::<IpAddr>().ok()?, 53)));
         if address.is_none() {
             let message = format!("the name server `{}` is not an IP address", shown(text));
-            self.refuse(word.place, message, "write its address, as in `resolver 10.96.0.10;`".to_owned());
+            self.refuse(word.place, message, "write its address, as in `resolver 10.96.0.10;`");
         }
         address
     }

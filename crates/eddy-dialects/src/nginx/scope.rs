@@ -5,9 +5,7 @@ use std::time::Duration;
 use eddy_config::{FailureStatuses, Protocols, RetryConfig, Upgrades};
 use eddy_http::FieldEdits;
 use eddy_ids::Shared;
-use eddy_route::nginx::{
-    ErrorPage, FieldNames, FieldText, LetterCase, RedirectForm, RedirectRule, TextTemplate,
-};
+use eddy_route::nginx::{ErrorPage, FieldNames, FieldText, RedirectForm, RedirectRule, TextTemplate};
 
 use super::guard::Guards;
 use super::name_servers::NameServers;
@@ -150,9 +148,13 @@ impl BlockSettings {
                 }
                 ("proxy_redirect", how) => reader.redirect(how, redirects.get_or_insert_default()),
                 ("proxy_next_upstream", conditions) => scope.retry = reader.retry(conditions, &scope.retry),
-                ("proxy_ssl_protocols", versions) => scope.upstream_tls.set_versions(versions, reader),
+                ("proxy_ssl_protocols", versions) => {
+                    scope.upstream_tls.version_min = reader.version_min(versions, "upstreams");
+                }
                 ("resolver", words) => scope.resolver = reader.name_servers(words),
-                ("ssl_protocols", versions) => scope.tls.set_versions(versions, reader),
+                ("ssl_protocols", versions) => {
+                    scope.tls.version_min = reader.version_min(versions, "clients")
+                }
                 ("ssl_certificate", [file]) => chains.extend(reader.certificate_file(file)),
                 ("ssl_certificate_key", [file]) => keys.extend(reader.certificate_file(file)),
                 (_, [word]) => scope.set(&directive.name.text, word, reader),
@@ -277,7 +279,7 @@ impl BlockSettings {
             }
             "proxy_pass_request_body" if reader.flag(word) == Some(false) => {
                 let message = format!("eddy does not support `{name} {}`", word.text);
-                reader.refuse(word.place, message, "leave it out".to_owned());
+                reader.refuse(word.place, message, "leave it out");
             }
             name if name.starts_with("proxy_ssl_") => self.upstream_tls.set(name, word, reader),
             name if name.starts_with("ssl_") => self.tls.set(name, word, reader),
@@ -433,13 +435,7 @@ impl NginxReader<'_, '_> {
 
     fn redirect_rule(&mut self, from: &NginxWord, to: &NginxWord) -> Option<RedirectRule> {
         let form = match from.text.strip_prefix('~') {
-            Some(pattern) => {
-                let (pattern, case) = match pattern.strip_prefix('*') {
-                    Some(pattern) => (pattern, LetterCase::Ignored),
-                    None => (pattern, LetterCase::Counts),
-                };
-                RedirectForm::Pattern(Shared::new(self.pattern(pattern, from.place, case)?))
-            }
+            Some(pattern) => RedirectForm::Pattern(Shared::new(self.marked_pattern(pattern, from.place)?)),
             None => RedirectForm::Text(self.text(from)?),
         };
         Some(RedirectRule { form, replacement: self.text(to)? })
@@ -455,8 +451,8 @@ impl NginxReader<'_, '_> {
                 "invalid_header" => {}
                 "off" => retry.attempts = 0,
                 "non_idempotent" => {
-                    let message = "eddy never retries a request that is not idempotent".to_owned();
-                    self.refuse(condition.place, message, "leave `non_idempotent` out".to_owned());
+                    let message = "eddy never retries a request that is not idempotent";
+                    self.refuse(condition.place, message, "leave `non_idempotent` out");
                 }
                 text => match text.strip_prefix("http_").and_then(|code| code.parse().ok()) {
                     Some(status @ (403 | 404 | 429 | 500 | 502 | 503 | 504)) => retry.statuses.push(status),

@@ -19,11 +19,9 @@ pub(super) struct ServerRead {
 }
 
 impl NginxReader<'_, '_> {
-    /// Reads a server.
     pub(super) fn server(&mut self, directive: &Directive, outer: &BlockSettings) -> ServerRead {
         let block = directive.block.as_deref().unwrap_or_default();
-        let directives: Vec<Directive> =
-            block.iter().filter(|directive| self.accepts(directive, SERVER)).cloned().collect();
+        let directives = self.accepted(block, SERVER);
         let scope = outer.within(&directives, self).guarded(outer, block);
         self.constants.enter_server(block);
         let (mut names, mut listens) = (Vec::new(), Vec::new());
@@ -71,8 +69,8 @@ impl NginxReader<'_, '_> {
 
     fn server_name(&mut self, word: &NginxWord) -> Option<ServerName> {
         if word.text == "$hostname" {
-            let message = "eddy does not read the host name of the machine".to_owned();
-            self.refuse(word.place, message, "write the name".to_owned());
+            let message = "eddy does not read the host name of the machine";
+            self.refuse(word.place, message, "write the name");
             return None;
         }
         match ServerName::parse(&word.text) {

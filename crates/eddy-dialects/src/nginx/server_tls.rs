@@ -55,8 +55,8 @@ impl NginxServerTls {
                     "off" => Clients::Unasked,
                     "optional" => Clients::Optional,
                     "optional_no_ca" => {
-                        let message = "eddy does not accept unverified client certificates".to_owned();
-                        reader.refuse(word.place, message, "write `optional`".to_owned());
+                        let message = "eddy does not accept unverified client certificates";
+                        reader.refuse(word.place, message, "write `optional`");
                         Clients::Unasked
                     }
                     _ => reader.misfit(word, "`on`, `off` or `optional`").unwrap_or_default(),
@@ -64,16 +64,6 @@ impl NginxServerTls {
             }
             _ => {}
         }
-    }
-
-    /// Applies `ssl_protocols`.
-    pub(super) fn set_versions(&mut self, words: &[NginxWord], reader: &mut NginxReader<'_, '_>) {
-        self.version_min = reader.version_min(words, "clients");
-    }
-
-    /// Whether both settings show the same certificates.
-    pub(super) fn has_same_certificates(&self, other: &Self) -> bool {
-        self.certificate_paths() == other.certificate_paths()
     }
 
     /// Returns the paths of the certificates and keys that clients are shown.

@@ -4,7 +4,6 @@ use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
 
 use super::word::{Token, TokenKind, split};
 
-/// One directive.
 #[derive(Clone, Debug)]
 pub(crate) struct Directive {
     pub(crate) name: NginxWord,

@@ -132,7 +132,7 @@ impl NginxReader<'_, '_> {
                 "resolve" => {}
                 "route" | "service" | "slow_start" | "drain" => {
                     let message = format!("eddy does not support `{name}` for an endpoint");
-                    self.refuse(parameter.place, message, "leave it out".to_owned());
+                    self.refuse(parameter.place, message, "leave it out");
                 }
                 _ => {
                     self.misfit::<()>(parameter, "a parameter such as `weight=2`, `max_fails=3` or `down`");
@@ -165,7 +165,7 @@ impl NginxReader<'_, '_> {
                     self.refuse(
                         method.place,
                         format!("eddy does not support `{}`", shown(&method.text)),
-                        "write `random two least_conn`".to_owned(),
+                        "write `random two least_conn`",
                     );
                 }
                 Balance::LeastRequest

@@ -53,9 +53,7 @@ impl UpstreamGroup {
             method: None,
         }
     }
-}
 
-impl UpstreamGroup {
     /// Sets the balancing; the last directive wins.
     pub(super) fn set_method(&mut self, balance: Balance, directive: &Directive, backup: BackupSupport) {
         self.balance = balance;

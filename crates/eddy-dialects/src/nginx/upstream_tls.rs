@@ -19,7 +19,7 @@ pub(super) struct UpstreamTls {
     authorities: Option<NginxWord>,
     chain: Option<NginxWord>,
     key: Option<NginxWord>,
-    version_min: TlsVersion,
+    pub(super) version_min: TlsVersion,
 }
 
 impl UpstreamTls {
@@ -36,11 +36,6 @@ impl UpstreamTls {
             "proxy_ssl_certificate_key" => self.key = reader.without_variables(word),
             _ => {}
         }
-    }
-
-    /// Applies `proxy_ssl_protocols`.
-    pub(super) fn set_versions(&mut self, words: &[NginxWord], reader: &mut NginxReader<'_, '_>) {
-        self.version_min = reader.version_min(words, "upstreams");
     }
 
     /// Returns a key that distinguishes these settings from others.
@@ -145,7 +140,7 @@ impl NginxReader<'_, '_> {
     pub(super) fn without_variables(&mut self, word: &NginxWord) -> Option<NginxWord> {
         if word.text.contains('$') {
             let message = format!("`{}` is unknown before a request arrives", shown(&word.text));
-            self.refuse(word.place, message, "write it without variables".to_owned());
+            self.refuse(word.place, message, "write it without variables");
             return None;
         }
         Some(word.clone())

@@ -16,11 +16,10 @@ use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, place_of, shown}
 use super::block::{EVENTS, HTTP, MAIN};
 use super::constants::Constants;
 use super::include::{includes, is_pattern, matches_pattern, united};
-use super::output::NginxOutput;
-use super::reader::NginxReader;
+use super::listen::Listen;
+use super::reader::{NginxOutput, NginxReader, Targets};
 use super::scope::BlockSettings;
 use super::server::ServerRead;
-use super::targets::Targets;
 use super::tree::{Directive, NginxWord};
 
 /// Servers of an NGINX configuration, and listeners for them.
@@ -110,7 +109,7 @@ impl NginxReader<'_, '_> {
         Some(NginxServers { listeners, sites, main })
     }
 
-    fn main(&mut self, directives: &[Directive], frame: &mut MainContext) {
+    fn main(&mut self, directives: &[Directive], main: &mut MainContext) {
         self.has_workers = directives.iter().any(|directive| directive.name.text == "worker_processes");
         for directive in directives {
             if !self.accepts(directive, MAIN) {
@@ -119,36 +118,35 @@ impl NginxReader<'_, '_> {
             let block = directive.block.as_deref().unwrap_or_default();
             match (directive.name.text.as_str(), directive.arguments.as_slice()) {
                 ("worker_processes", [number]) if number.text != "auto" => {
-                    frame.workers = self.number(number, 1, 256).and_then(|number| u16::try_from(number).ok());
+                    main.workers = self.number(number, 1, 256).and_then(|number| u16::try_from(number).ok());
                 }
-                ("worker_shutdown_timeout", [time]) => frame.drain_timeout = self.time(time),
-                ("events", []) => self.events(block, frame),
-                ("http", []) => self.http(block, frame),
+                ("worker_shutdown_timeout", [time]) => main.drain_timeout = self.time(time),
+                ("events", []) => self.events(block, main),
+                ("http", []) => self.http(block, main),
                 _ => {}
             }
         }
-        if frame.servers.is_empty() && !self.report.has_errors() {
+        if main.servers.is_empty() && !self.report.has_errors() {
             self.report
                 .error(SourceSpan { source: 0, line: 1, column: 1, length: 1 }, "no `server` is configured")
                 .hint("write `http { server { listen 8080; location / { proxy_pass http://127.0.0.1:9000; } } }`");
         }
     }
 
-    fn events(&mut self, directives: &[Directive], frame: &mut MainContext) {
+    fn events(&mut self, directives: &[Directive], main: &mut MainContext) {
         for directive in directives {
             if self.accepts(directive, EVENTS)
                 && let ("worker_connections", [number]) =
                     (directive.name.text.as_str(), directive.arguments.as_slice())
             {
                 let number = self.number(number, 1, 10_000_000);
-                frame.connections = number.and_then(|number| u32::try_from(number).ok());
+                main.connections = number.and_then(|number| u32::try_from(number).ok());
             }
         }
     }
 
-    fn http(&mut self, block: &[Directive], frame: &mut MainContext) {
-        let directives: Vec<Directive> =
-            block.iter().filter(|directive| self.accepts(directive, HTTP)).cloned().collect();
+    fn http(&mut self, block: &[Directive], main: &mut MainContext) {
+        let directives = self.accepted(block, HTTP);
         self.declare_variables(&directives);
         self.constants = Constants::of_http(&directives);
         self.resolver = self.group_resolver(&directives);
@@ -161,10 +159,10 @@ impl NginxReader<'_, '_> {
         }
         let outside = BlockSettings::default();
         let scope = outside.within(&directives, self).guarded(&outside, block);
-        frame.access_log = scope.access_log.clone();
+        main.access_log = scope.access_log.clone();
         for directive in directives.iter().filter(|directive| directive.name.text == "server") {
             let server = self.server(directive, &scope);
-            frame.servers.push(server);
+            main.servers.push(server);
         }
     }
 
@@ -235,17 +233,14 @@ impl NginxReader<'_, '_> {
         let (spec, sites) = (&mut self.spec, self.output.sites);
         let mut listeners: Vec<ListenerConfig> = Vec::new();
         let mut by_address: HashMap<ListenAddress, usize> = HashMap::new();
-        let mut has_default: Vec<bool> = Vec::new();
-        let mut is_tls: Vec<bool> = Vec::new();
-        let mut has_http2: Vec<bool> = Vec::new();
+        // Parameters of all `listen` of each address together.
+        let mut listens: Vec<Listen> = Vec::new();
         for server in servers {
             for listen in &server.listens {
                 let at = *by_address.entry(listen.address.clone()).or_insert_with(|| {
                     let text: Shared<str> = listen.address.to_string().into();
                     spec.addresses.push(Address { text, servers: Vec::new(), default: server.index });
-                    has_default.push(false);
-                    is_tls.push(false);
-                    has_http2.push(false);
+                    listens.push(Listen { is_default: false, ..listen.clone() });
                     listeners.push(listener(
                         &listen.address,
                         SitesAt { sites, address: spec.addresses.len() - 1 },
@@ -253,15 +248,16 @@ impl NginxReader<'_, '_> {
                     ));
                     listeners.len() - 1
                 });
-                is_tls[at] |= listen.is_tls;
-                has_http2[at] |= listen.has_http2;
+                let known = &mut listens[at];
+                known.is_tls |= listen.is_tls;
+                known.has_http2 |= listen.has_http2;
                 let address = &mut spec.addresses[at];
                 // A server that names an address twice does so in succession.
                 if address.servers.last() != Some(&server.index) {
                     address.servers.push(server.index);
                 }
-                if listen.is_default && !has_default[at] {
-                    has_default[at] = true;
+                if listen.is_default && !known.is_default {
+                    known.is_default = true;
                     address.default = server.index;
                     listeners[at] = listener(&listen.address, SitesAt { sites, address: at }, &server.scope);
                 }
@@ -274,14 +270,14 @@ impl NginxReader<'_, '_> {
         let addresses = std::mem::take(&mut self.spec.addresses);
         let speaking = servers.iter().filter(|server| server.scope.has_http2).map(|server| server.index);
         let speaking: HashSet<u32> = speaking.collect();
-        for (at, (listener, address)) in listeners.iter_mut().zip(&addresses).enumerate() {
-            if is_tls[at] {
+        for ((listener, address), listen) in listeners.iter_mut().zip(&addresses).zip(listens) {
+            if listen.is_tls {
                 listener.tls = self.listener_tls(address, servers);
             }
             // Over TLS, one ALPN offer is made for all servers of an address.
             let says_any = address.servers.iter().any(|index| speaking.contains(index));
-            listener.http2.over_tls = has_http2[at] || says_any;
-            listener.http2.in_cleartext = has_http2[at] || speaking.contains(&address.default);
+            listener.http2.over_tls = listen.has_http2 || says_any;
+            listener.http2.in_cleartext = listen.has_http2 || speaking.contains(&address.default);
         }
         self.spec.addresses = addresses;
         listeners

@@ -10,12 +10,8 @@ pub fn annotations_page() -> String {
     let mut out = String::from(HEAD);
     for known in KNOWN {
         let (word, note) = match known.use_ {
-            Use::Read("") => ("accepted", ""),
-            Use::Read(note) => ("accepted: ", note),
-            Use::Idle(note) => ("ignored: ", note),
-            Use::Warned(note) => ("ignored with a warning: ", note),
             Use::Refused(note) if is_guard(known.name) => ("**refused** even with `--lenient`: ", note),
-            Use::Refused(note) => ("**refused**: ", note),
+            Use::Read(_) | Use::Idle(_) | Use::Warned(_) | Use::Refused(_) => known.use_.words(),
         };
         // Writing to a string never fails.
         let _ = writeln!(out, "| `{}` | {word}{note} |", known.name);

@@ -16,7 +16,6 @@ pub(super) type Servers = BTreeMap<String, IngressServer>;
 /// Host of the server for all hosts without a server of their own.
 pub(super) const ANY_HOST: &str = "_";
 
-/// One server.
 #[derive(Clone, Debug)]
 pub(super) struct IngressServer {
     pub(super) place: SourceSpan,
@@ -152,7 +151,7 @@ fn add_path(
         }
         return;
     }
-    let text = if path.path.value.is_empty() { "/" } else { path.path.value.as_str() };
+    let text = path.text();
     let kind = kind_of(path);
     let new = Location {
         path: text.to_owned(),
@@ -189,8 +188,9 @@ fn merge_canary(ingress: &Ingress, servers: &Servers, upstreams: &mut Upstreams,
         for path in rule.paths.iter().flatten() {
             let Some(name) = name_of_backend(&ingress.namespace, &path.backend) else { continue };
             let twins = server.into_iter().flat_map(|server| &server.locations);
-            let text = if path.path.value.is_empty() { "/" } else { path.path.value.as_str() };
-            let twins = twins.filter(|location| location.path == text && location.kind == kind_of(path));
+            let is_twin =
+                |location: &&Location| location.path == path.text() && location.kind == kind_of(path);
+            let twins = twins.filter(is_twin);
             if !merge(&name, twins, upstreams) {
                 let message =
                     "this canary has no effect: no Ingress without `canary` has this host, path and type";

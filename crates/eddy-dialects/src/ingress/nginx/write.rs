@@ -10,7 +10,7 @@ use super::errors::{intercept, page};
 use super::secure::{has_certificate, redirect_without_slash, to_https, to_https_unless_there};
 use super::servers::{ANY_HOST, IngressServer, Location, Servers, is_rewritten, settings_of};
 use super::settings::{IngressAnnotations, default_backend_name};
-use super::upstreams::{ServicePortQuery, Upstreams};
+use super::upstreams::{Resolve, ServicePortQuery, Upstreams};
 use crate::ingress::model::{Ingress, PathKind};
 use crate::nginx::{Directive, Targets};
 
@@ -23,7 +23,7 @@ pub(super) struct IngressConfWriter<'w> {
     /// TLS certificates; empty without TLS.
     pub(super) certificates: &'w [CertificateFiles],
     /// Resolves a Service port to endpoints.
-    pub(super) resolve: &'w mut dyn FnMut(&ServicePortQuery<'_>) -> Vec<String>,
+    pub(super) resolve: Resolve<'w>,
     /// Names that `proxy_pass` may use besides those of upstreams.
     pub(super) targets: Targets,
     /// Maps and upstreams that locations need.
