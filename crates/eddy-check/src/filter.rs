@@ -9,7 +9,7 @@ use eddy_config::{
     FilterConfig, FilterKind, FilterSlots, GoSource, ListenerConfig, LuaConfig, LuaScriptText,
     RuleFilterConfig, Serve,
 };
-use eddy_filter::{CHAIN_FILTERS_MAX, CallLimits, FailurePolicy, FilterPolicy};
+use eddy_filter::{CHAIN_FILTERS_MAX, FailurePolicy, FilterPolicy};
 use eddy_ids::{BySlot, FilterId, Shared, TableId};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 use eddy_spec::read::{Any, Boxed, NamedMap, Spanned};
@@ -23,6 +23,7 @@ use super::fields::{FilterMessageFields, FiltersDraft, Readers, check_fields, no
 use super::json::json_of;
 use super::lua::{check_lua, check_rule_script};
 use super::names::{NameRegistry, free_name};
+use super::setting::set;
 use super::wasm::{check_wasm, plain_or_json};
 
 /// Checked filters, with the facts that the checks of rules need.
@@ -125,20 +126,15 @@ pub fn check_filters(
 }
 
 fn check_policy(spec: &FilterSpec) -> FilterPolicy {
-    let default = FilterPolicy::default();
-    FilterPolicy {
-        on_failure: spec.on_failure.map_or(default.on_failure, |policy| policy.value.0),
-        pause_timeout: spec.timeout.map_or(default.pause_timeout, |timeout| timeout.value.0),
-        body_bytes_max: spec.body_bytes_max.map_or(default.body_bytes_max, |bytes| bytes.value.0),
-        calls: CallLimits {
-            per_exchange: spec
-                .calls_per_exchange
-                .map_or(default.calls.per_exchange, |most| most.value.to_u32()),
-            background: spec.background_calls.map_or(default.calls.background, |most| most.value.to_u32()),
-        },
-        is_blocking: spec.blocking.is_some_and(|blocking| blocking.value),
-        is_disabled: spec.disabled.is_some_and(|disabled| disabled.value),
-    }
+    let mut policy = FilterPolicy::default();
+    set(&mut policy.on_failure, spec.on_failure);
+    set(&mut policy.pause_timeout, spec.timeout);
+    set(&mut policy.body_bytes_max, spec.body_bytes_max);
+    set(&mut policy.calls.per_exchange, spec.calls_per_exchange);
+    set(&mut policy.calls.background, spec.background_calls);
+    set(&mut policy.is_blocking, spec.blocking);
+    set(&mut policy.is_disabled, spec.disabled);
+    policy
 }
 
 /// Returns the kind of a built-in filter, and its configuration as written.
@@ -189,7 +185,7 @@ fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &
         let message = "`blocking` has no effect with `wasm`: a module cannot block";
         report.error(blocking.place, message).hint("`wasm.cpu` limits the computing time of a call");
     }
-    if let Some(policy) = spec.on_failure.filter(|policy| policy.value.0 == FailurePolicy::Open)
+    if let Some(policy) = spec.on_failure.filter(|policy| policy.value == FailurePolicy::Open)
         && builtin == Some("redact")
     {
         let message = "`redact` always fails closed: it is never skipped";
@@ -244,12 +240,12 @@ impl<'l> CheckedFilters<'l> {
     /// Checks the settings of a rule of the table for filters.
     pub(crate) fn check_rule(
         &mut self,
-        specs: Option<Spanned<NamedMap<ConfigName, RuleFilterSpec>>>,
+        specs: Option<Spanned<Boxed<NamedMap<ConfigName, RuleFilterSpec>>>>,
         table: TableId,
         report: &mut ProblemReport,
     ) -> Vec<RuleFilterConfig> {
         let mut checked = Vec::new();
-        for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
+        for entry in specs.into_iter().flat_map(|specs| specs.value.0.0) {
             let named = self.names.resolve(&entry.name, report);
             let (Some(filter), Some(Spanned { value: spec, .. })) = (named, entry.value) else { continue };
             let known = self.declared.get(filter).expect("each name is that of a declared filter");

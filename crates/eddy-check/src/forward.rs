@@ -44,7 +44,7 @@ pub(crate) fn check_forward(
         let names: Vec<_> =
             names.into_iter().flat_map(|names| &names.value).map(|name| name.value.clone()).collect();
         let cluster = clusters.resolve(way.value.cluster.as_ref()?, report)?;
-        let proxy = way.value.proxy_protocol.as_ref().map(|version| version.value.0);
+        let proxy = way.value.proxy_protocol.as_ref().map(|version| version.value);
         let ends =
             SessionEnds { datagrams_max: count(way.value.datagrams), responses: count(way.value.responses) };
         checked.push(Forward { names, cluster, proxy, ends });
