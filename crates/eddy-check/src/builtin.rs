@@ -305,7 +305,7 @@ fn fault(spec: FaultSpec, around: Surroundings<'_>, report: &mut ProblemReport) 
     let mut config = FaultConfig::default();
     if let Some(Spanned { value: delay, .. }) = spec.delay {
         let time = delay.time?;
-        if time.value.0 > around.pause_timeout {
+        if time.value.0 > around.policy.pause_timeout {
             report
                 .error(
                     time.place,

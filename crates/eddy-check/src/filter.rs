@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use eddy_builtin::BuiltinConfig;
 use eddy_config::{
@@ -47,14 +46,12 @@ pub struct CheckedFilters<'l> {
 #[derive(Debug)]
 struct DeclaredFilter {
     place: SourceSpan,
-    is_disabled: bool,
+    policy: FilterPolicy,
     is_wasm: bool,
     /// Kind of a built-in filter, and its configuration as written.
     builtin: Option<(&'static str, YamlNode<'static>)>,
     /// Directory against which its relative paths are resolved.
     folder: PathBuf,
-    pause_timeout: Duration,
-    body_bytes_max: u64,
     lua: Option<KnownLua>,
     /// Filters that read messages for it.
     readers: Readers,
@@ -95,12 +92,10 @@ pub fn check_filters(
             .map(|lua| KnownLua { name: Shared::clone(name), config: check_lua(&lua.value, name, &folder) });
         let known = DeclaredFilter {
             place,
-            is_disabled: policy.is_disabled,
+            policy,
             is_wasm: spec.wasm.is_some(),
             builtin: builtin_of(&spec),
             folder,
-            pause_timeout: policy.pause_timeout,
-            body_bytes_max: policy.body_bytes_max,
             lua,
             readers: Readers::default(),
         };
@@ -114,14 +109,14 @@ pub fn check_filters(
         let read = spec.fields.as_ref().and_then(|fields| {
             check_fields(&fields.value.0, (name, &known.folder), policy.body_bytes_max, report)
         });
-        readings.extend(read.map(|read| (id, Shared::clone(name), policy.is_disabled, read)));
+        readings.extend(read.map(|read| (id, Shared::clone(name), read)));
         if let Some(kind) = check_kind(&spec, &known, report) {
             filters.add(FilterConfig { name: entry.name.value.0, kind, config: config.into(), policy });
         }
         filters.declared.insert(id, known);
     }
-    for (id, name, is_disabled, read) in readings {
-        filters.add_readers(id, &name, is_disabled, read);
+    for (id, name, read) in readings {
+        filters.add_readers(id, &name, read);
     }
 }
 
@@ -216,11 +211,7 @@ impl DeclaredFilter {
     }
 
     fn surroundings(&self) -> Surroundings<'_> {
-        Surroundings {
-            folder: &self.folder,
-            pause_timeout: self.pause_timeout,
-            body_bytes_max: self.body_bytes_max,
-        }
+        Surroundings { folder: &self.folder, policy: self.policy }
     }
 }
 
@@ -308,7 +299,9 @@ impl<'l> CheckedFilters<'l> {
     }
 
     /// Adds the filters that read messages for a filter.
-    fn add_readers(&mut self, filter: FilterId, name: &str, is_disabled: bool, read: FilterMessageFields) {
+    fn add_readers(&mut self, filter: FilterId, name: &str, read: FilterMessageFields) {
+        let declared = self.declared.get(filter).expect("the filter was declared");
+        let is_disabled = declared.policy.is_disabled;
         let mut add = |message: &str, config| {
             let name = format!("{name} (fields of {message})");
             let policy = FilterPolicy { is_disabled, ..FilterPolicy::default() };
@@ -389,7 +382,7 @@ impl<'l> CheckedFilters<'l> {
         }
         let is_passed = |id: FilterId| listeners.iter().any(|listener| listener.filters.contains(&id));
         for (id, known) in self.declared.iter() {
-            if known.is_disabled && is_passed(id) && !self.enabled.contains(&id) && has_rules {
+            if known.policy.is_disabled && is_passed(id) && !self.enabled.contains(&id) && has_rules {
                 report
                     .warning(known.place, "the filter is disabled, and no rule enables it")
                     .hint("under a rule: `filters: {NAME: {disabled: false}}`");

@@ -50,7 +50,7 @@ pub(super) fn message_fields(
     config.request_message = name_of(spec.request_message);
     config.response_message = name_of(spec.response_message);
     set(&mut config.which, spec.which);
-    let held_bytes_max = if has_header { around.body_bytes_max } else { u64::MAX };
+    let held_bytes_max = if has_header { around.policy.body_bytes_max } else { u64::MAX };
     if let Some(size) = spec.message_bytes_max.as_ref().filter(|size| size.value.0 > held_bytes_max) {
         report
             .error(
