@@ -15,7 +15,7 @@ use eddy_spec::spec::{
     BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, EditsSpec, FaultSpec, GrpcJsonSpec, GrpcWebSpec,
     HeadersSpec, IpAccessSpec, RateLimitSpec, RequestIdSpec,
 };
-use eddy_spec::value::{BoundedText, RateKeyName};
+use eddy_spec::value::{BoundedText, OrAll, RateKeyName};
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
 use super::context::{Surroundings, checked_field};
@@ -164,27 +164,30 @@ fn cors(spec: CorsSpec, report: &mut ProblemReport) -> Option<CorsConfig> {
         }
         config.origins.push(origin.value.0);
     }
-    let listed = |names: Vec<Option<String>>| {
-        let names: Option<Vec<Arc<str>>> = names.into_iter().map(|name| name.map(Into::into)).collect();
-        names.map_or(Listed::All, Listed::Names)
-    };
     if let Some(methods) = spec.methods {
-        config.methods = listed(methods.value.into_iter().map(|method| method.value.0).collect());
+        config.methods = listed(methods, |method| method.0);
     }
     if let Some(fields) = spec.headers {
-        config.request_fields = listed(fields.value.into_iter().map(|field| field.value.0).collect());
+        config.request_fields = listed(fields, |field| field.0);
     }
     if let Some(fields) = spec.expose {
-        config.exposed_fields = listed(fields.value.into_iter().map(|field| field.value.0).collect());
+        let place = fields.place;
+        config.exposed_fields = listed(fields, |field| field.0);
         if config.exposed_fields == Listed::All && has_credentials {
             report
-                .error(fields.place, "with `credentials`, browsers treat `*` as a header name")
+                .error(place, "with `credentials`, browsers treat `*` as a header name")
                 .hint("list the headers");
         }
     }
     config.has_credentials = has_credentials;
     set(&mut config.max_age, spec.max_age);
     Some(config)
+}
+
+fn listed<T>(names: Spanned<Vec<Spanned<OrAll<T>>>>, text: fn(T) -> String) -> Listed {
+    let names: Option<Vec<Arc<str>>> =
+        names.value.into_iter().map(|name| name.value.0.map(|name| text(name).into())).collect();
+    names.map_or(Listed::All, Listed::Names)
 }
 
 fn ip_access(spec: IpAccessSpec, place: SourceSpan, report: &mut ProblemReport) -> IpAccessConfig {

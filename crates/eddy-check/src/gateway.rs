@@ -16,7 +16,7 @@ pub fn check_admin(
     report: &mut ProblemReport,
 ) -> Option<AdminConfig> {
     let address = spec.value.address?;
-    let socket = address.value.0;
+    let socket = address.value;
     let is_remote_allowed = spec.value.allow_remote.is_some_and(|allow| allow.value);
     if !is_loopback(socket.ip()) {
         if is_remote_allowed {

@@ -8,8 +8,8 @@ use eddy_config::AddressBlock;
 use super::EditsSpec;
 use crate::read::{Boxed, NamedMap, Spanned};
 use crate::value::{
-    BoundedText, ByteSize, FieldName, FieldNameOrAll, FilePath, MethodOrAll, Number, OriginText, RateKeyName,
-    Time, UserName,
+    BoundedText, ByteSize, FieldName, FilePath, MethodName, Number, OrAll, OriginText, RateKeyName, Time,
+    UserName,
 };
 
 mapping! {
@@ -78,11 +78,11 @@ mapping! {
         /// `https://*.example.com`, a regular expression after `~` that must match the whole origin, or `*` for all.
         required origins: Vec<Spanned<OriginText>>, example "['https://example.com', 'https://*.example.org']";
         /// Methods that these origins may use; `*` for all.
-        optional methods: Vec<Spanned<MethodOrAll>>, default "[GET, HEAD, POST]", example "[GET, PUT, DELETE]";
+        optional methods: Vec<Spanned<OrAll<MethodName>>>, default "[GET, HEAD, POST]", example "[GET, PUT, DELETE]";
         /// Request headers that these origins may send in addition to the safelisted ones; `*` for all.
-        optional headers: Vec<Spanned<FieldNameOrAll>>, default "[]", example "[authorization, content-type]";
+        optional headers: Vec<Spanned<OrAll<FieldName>>>, default "[]", example "[authorization, content-type]";
         /// Response headers that these origins may read in addition to the safelisted ones; `*` for all.
-        optional expose: Vec<Spanned<FieldNameOrAll>>, default "[]", example "[x-request-id]";
+        optional expose: Vec<Spanned<OrAll<FieldName>>>, default "[]", example "[x-request-id]";
         /// Whether requests may carry credentials such as cookies and passwords. Cannot be combined with the origin
         /// `*`.
         optional credentials: bool, default "false", example "true";

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use eddy_builtin::{OriginPattern, RequestFraction};
 
-use super::text::{FieldName, MethodName};
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
 /// Path of a file or directory.
@@ -19,13 +18,9 @@ pub struct UserName(pub String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginText(pub OriginPattern);
 
-/// A method, or all methods.
+/// A value, or `*` for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MethodOrAll(pub Option<String>);
-
-/// A header name, or all headers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldNameOrAll(pub Option<String>);
+pub struct OrAll<T>(pub Option<T>);
 
 impl FromScalar for FilePath {
     fn parse(text: &str) -> Result<Self, Misfit> {
@@ -74,23 +69,13 @@ impl FromScalar for OriginText {
     }
 }
 
-impl FromScalar for MethodOrAll {
+impl<T: FromScalar> FromScalar for OrAll<T> {
     fn parse(text: &str) -> Result<Self, Misfit> {
-        if text == "*" { Ok(Self(None)) } else { MethodName::parse(text).map(|name| Self(Some(name.0))) }
+        if text == "*" { Ok(Self(None)) } else { T::parse(text).map(|value| Self(Some(value))) }
     }
 
     fn info() -> WordInfo {
-        MethodName::info()
-    }
-}
-
-impl FromScalar for FieldNameOrAll {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        if text == "*" { Ok(Self(None)) } else { FieldName::parse(text).map(|name| Self(Some(name.0))) }
-    }
-
-    fn info() -> WordInfo {
-        FieldName::info()
+        T::info()
     }
 }
 

@@ -10,13 +10,13 @@ mod number;
 mod size;
 mod text;
 
-pub use address::{AdminAddress, EndpointAddressText};
+pub use address::EndpointAddressText;
 pub use choice::{
     DialectName, LogLevelName, LuaLibraryName, RateKeyName, RedactEditName, RedirectStatus, Scheme,
     TransportName,
 };
 pub use duration::Time;
-pub use filter::{FieldNameOrAll, FilePath, MethodOrAll, OriginText, UserName};
+pub use filter::{FilePath, OrAll, OriginText, UserName};
 pub use host::{CertifiedHost, DirectoryUrl, EmailAddress, HostAndPort, ServerName};
 pub use kubernetes::{DomainName, IpText, ObjectName, PortKey, ServiceName};
 pub use number::{Number, Rank};
