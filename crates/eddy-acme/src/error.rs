@@ -10,41 +10,24 @@ use thiserror::Error;
 /// Why an order failed.
 #[derive(Debug, Error)]
 pub(crate) enum OrderError {
-    /// The store cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The authority cannot be reached or refuses the request.
-    #[error("{}", told(.0))]
+    #[error("{}", rejection(.0))]
     Authority(#[from] instant_acme::Error),
     /// The authority could not validate a host, and states a reason.
     #[error("the authority could not validate `{host}`: {reason}")]
-    Unproven {
-        /// Host that was not validated.
-        host: String,
-        /// Reason stated by the authority.
-        reason: String,
-    },
-    /// The authority does not offer this challenge type for a host.
+    Unproven { host: String, reason: String },
     #[error("the authority does not offer the challenge {kind} for `{host}`")]
-    Kind {
-        /// Challenge type.
-        kind: &'static str,
-        /// Host to be validated.
-        host: String,
-    },
-    /// The order took longer than this.
+    Kind { kind: &'static str, host: String },
     #[error("the order did not finish within {0:?}")]
     Slow(Duration),
-    /// The certificate for a challenge cannot be generated.
     #[error("the challenge certificate cannot be created: {0}")]
     Proof(#[from] rcgen::Error),
-    /// The key of the challenge certificate cannot be used.
     #[error("the key of the challenge certificate cannot be used: {0}")]
     ProofKey(#[from] rustls::Error),
-    /// The issued certificate cannot be used.
     #[error("the issued certificate cannot be used: {0}")]
     Issued(#[from] IdentityError),
-    /// The issued certificate does not cover all ordered hosts.
     #[error("the issued certificate does not cover all ordered hosts")]
     Foreign,
 }
@@ -70,27 +53,18 @@ impl OrderError {
 /// Why the certificate store cannot be used.
 #[derive(Debug, Error)]
 pub(crate) enum StoreError {
-    /// A file or folder cannot be read or written.
     #[error("`{}` cannot be {did}: {source}", path.display())]
     File {
-        /// File or folder.
         path: PathBuf,
         /// Operation that failed, as a participle.
         did: &'static str,
-        /// Cause of the failure.
         source: io::Error,
     },
-    /// The account file is invalid.
     #[error(
         "`{}` is not a valid account file: {source}; restore it, or remove it, and eddy creates another account",
         path.display()
     )]
-    Account {
-        /// Account file.
-        path: PathBuf,
-        /// Cause of the failure.
-        source: serde_json::Error,
-    },
+    Account { path: PathBuf, source: serde_json::Error },
 }
 
 impl StoreError {
@@ -101,7 +75,7 @@ impl StoreError {
 }
 
 /// Returns the authority's problem text without the prefix that the ACME library adds.
-fn told(error: &instant_acme::Error) -> String {
+fn rejection(error: &instant_acme::Error) -> String {
     if let instant_acme::Error::Json(error) = error {
         return format!("the response of the authority cannot be parsed: {error}");
     }

@@ -49,9 +49,6 @@ impl Issuer {
     }
 
     /// Returns the stored certificate, if one exists.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub(crate) fn look(
         &self,
         wanted: &CertificateSpec,
@@ -65,9 +62,6 @@ impl Issuer {
     }
 
     /// Returns the renewal window that the authority suggests, and the seconds until it may be asked again.
-    ///
-    /// # Errors
-    /// When the authority's answer is an error.
     pub(crate) async fn ask_window(
         &self,
         have: &StoredCertificate,

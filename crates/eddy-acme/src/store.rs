@@ -37,9 +37,6 @@ pub(crate) struct StoreLock {
 
 impl AcmeStore {
     /// Opens the store in this folder, which is created if missing.
-    ///
-    /// # Errors
-    /// When the folder cannot be created.
     pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         made.map_err(StoreError::at(folder, "created"))?;
@@ -47,9 +44,6 @@ impl AcmeStore {
     }
 
     /// Takes the lock, or returns `None` when another process holds it.
-    ///
-    /// # Errors
-    /// When the lock file cannot be opened or locked.
     pub(crate) fn try_lock(&self) -> Result<Option<StoreLock>, StoreError> {
         let path = self.folder.join("lock");
         let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
@@ -62,9 +56,6 @@ impl AcmeStore {
     }
 
     /// Returns the stored account, if there is one.
-    ///
-    /// # Errors
-    /// When the file cannot be read or parsed.
     pub(crate) fn read_account(&self) -> Result<Option<KeptAccount>, StoreError> {
         let path = self.account_path();
         let Some(bytes) = read(&path)? else { return Ok(None) };
@@ -72,9 +63,6 @@ impl AcmeStore {
     }
 
     /// Stores an account.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub(crate) fn write_account(&self, account: &KeptAccount) -> Result<(), StoreError> {
         let path = self.account_path();
         let bytes = serde_json::to_vec_pretty(account)
@@ -83,26 +71,17 @@ impl AcmeStore {
     }
 
     /// Sets an account aside that the authority no longer knows.
-    ///
-    /// # Errors
-    /// When the file cannot be renamed.
     pub(crate) fn retire_account(&self) -> Result<(), StoreError> {
         let path = self.account_path();
         fs::rename(&path, self.folder.join("account.unknown.json")).map_err(StoreError::at(&path, "renamed"))
     }
 
     /// Returns the contents of a certificate file, if it exists.
-    ///
-    /// # Errors
-    /// When the file cannot be read.
     pub(crate) fn read_certificate(&self, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
         read(path)
     }
 
     /// Replaces a certificate and its key.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub(crate) fn write_certificate(&self, path: &Path, pem: &str) -> Result<(), StoreError> {
         self.replace(path, pem.as_bytes())
     }
@@ -127,9 +106,6 @@ impl AcmeStore {
     }
 
     /// Records orders.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub(crate) fn write_orders(&self, orders: &BTreeMap<String, Vec<u64>>) -> Result<(), StoreError> {
         let path = self.folder.join(ORDERS);
         let bytes =

@@ -21,9 +21,6 @@ pub(crate) struct StoredCertificate {
 
 impl StoredCertificate {
     /// Parses a file with the certificate chain and the key.
-    ///
-    /// # Errors
-    /// When the file does not hold a certificate and its key.
     pub(crate) fn parse(pem: &[u8]) -> Result<Self, IdentityError> {
         let identity = Identity::from_pem(pem, pem, None)?;
         let digest: [u8; 32] = Sha256::digest(pem).into();

@@ -10,7 +10,7 @@ use eddy_spec::spec::{AccessLogSpec, LogServiceSpec};
 use eddy_spec::value::{MetadataName, RecordKey};
 
 use super::cluster_draft::ClusterDraft;
-use super::setting::set_time;
+use super::setting::set;
 
 /// Checks the access log; its cluster counts as used.
 pub fn check_access_log(
@@ -51,8 +51,8 @@ fn check_service(
     let name = spec.cluster?;
     let cluster = clusters.resolve(&name, report)?;
     let (mut interval, mut timeout) = (Duration::from_secs(1), Duration::from_secs(5));
-    set_time(&mut interval, spec.interval);
-    set_time(&mut timeout, spec.timeout);
+    set(&mut interval, spec.interval);
+    set(&mut timeout, spec.timeout);
     if let Some(config) = clusters.get(cluster).filter(|config| !speaks_http2(config)) {
         report
             .error(name.place, format!("gRPC needs HTTP/2, but the cluster `{}` uses HTTP/1.1", config.name))

@@ -59,10 +59,10 @@ impl Orders {
         let file = authority.folder.join(format!("{first}.pem"));
         match authority.certificates.iter().find(|certificate| certificate.file == file) {
             Some(known) if known.hosts != hosts => {
-                let before = self.places.get(first).map(|before| place_text(*before, place, sources));
+                let before = self.places.get(first).expect("each ordered certificate has a position");
                 let message = format!(
                     "a certificate whose first host is `{first}` is ordered for other hosts in {}",
-                    before.unwrap_or_default()
+                    place_text(*before, place, sources)
                 );
                 report
                     .error(place, message)
@@ -129,7 +129,7 @@ fn check_authority(
     Some(AcmeConfig {
         directory: directory.to_owned(),
         email: spec.email.as_ref().map(|email| email.value.0.clone()),
-        challenge: spec.challenge.map(|challenge| challenge.value.0).unwrap_or_default(),
+        challenge: spec.challenge.map(|challenge| challenge.value).unwrap_or_default(),
         profile: spec.profile.as_ref().map(|profile| profile.value.0.to_string()),
         authorities: spec.authorities.as_ref().map(|path| written(path, sources)),
         folder: store.join(folder_name(directory)),

@@ -15,6 +15,7 @@ use eddy_spec::value::{ConfigName, HostAndPort, PathText};
 
 use super::cluster_draft::ClusterDraft;
 use super::edits::check_edits;
+use super::setting::set;
 
 /// A checked action, with its path rewrite.
 #[derive(Debug)]
@@ -187,9 +188,7 @@ fn check_upgrades(spec: &RuleSpec, report: &mut ProblemReport) -> Upgrades {
         }
         upgrades.protocols = Protocols::These(protocols);
     }
-    if let Some(connect) = spec.connect {
-        upgrades.connect = connect.value.0;
-    }
+    set(&mut upgrades.connect, spec.connect);
     upgrades
 }
 
@@ -240,20 +239,14 @@ fn check_hedge(spec: Option<Spanned<Boxed<HedgeSpec>>>) -> Option<HedgeConfig> {
 fn check_retry(spec: Option<Spanned<Boxed<RetrySpec>>>) -> RetryConfig {
     let mut retry = RetryConfig::default();
     let Some(Spanned { value: Boxed(spec), .. }) = spec else { return retry };
-    if let Some(attempts) = spec.attempts {
-        retry.attempts = attempts.value.to_u8();
-    }
+    set(&mut retry.attempts, spec.attempts);
     for status in spec.statuses.into_iter().flat_map(|statuses| statuses.value) {
         retry.statuses.push(status.value.to_u16());
     }
-    if let Some(on_reset) = spec.on_reset {
-        retry.on_reset = on_reset.value;
-    }
-    if let Some(on_timeout) = spec.on_timeout {
-        retry.on_timeout = on_timeout.value;
-    }
+    set(&mut retry.on_reset, spec.on_reset);
+    set(&mut retry.on_timeout, spec.on_timeout);
     for status in spec.grpc_statuses.into_iter().flat_map(|statuses| statuses.value) {
-        retry.grpc_statuses.insert(status.value.0);
+        retry.grpc_statuses.insert(status.value);
     }
     retry
 }

@@ -15,11 +15,12 @@ use eddy_spec::spec::{
     BasicAuthSpec, BodyLimitSpec, ClientSpec, CorsSpec, EditsSpec, FaultSpec, GrpcJsonSpec, GrpcWebSpec,
     HeadersSpec, IpAccessSpec, RateLimitSpec, RequestIdSpec,
 };
-use eddy_spec::value::{BoundedText, RateKeyName};
+use eddy_spec::value::{BoundedText, OrAll, RateKeyName};
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
 use super::context::{Surroundings, checked_field};
 use super::messages::{message_fields, redact};
+use super::setting::set;
 
 /// Reads and checks the configuration of a built-in filter of this kind.
 pub(super) fn read_builtin(
@@ -89,14 +90,13 @@ fn basic_auth(
     if let Some(field) = spec.user_header {
         config.user_field = checked_field(&field, report);
     }
-    config.is_stripped = spec.strip.is_none_or(|strip| strip.value);
+    set(&mut config.is_stripped, spec.strip);
     if let Some(Spanned { value: cache, .. }) = spec.cache {
-        config.cache_ttl = cache.ttl.map_or(config.cache_ttl, |ttl| ttl.value.0);
-        config.cache_entries_max =
-            cache.entries.map_or(config.cache_entries_max, |entries| entries.value.to_u32());
+        set(&mut config.cache_ttl, cache.ttl);
+        set(&mut config.cache_entries_max, cache.entries);
     }
-    config.threads = spec.threads.map_or(config.threads, |threads| threads.value.to_u8());
-    config.queue_max = spec.queue.map_or(config.queue_max, |queue| queue.value.to_u32());
+    set(&mut config.threads, spec.threads);
+    set(&mut config.queue_max, spec.queue);
     (!config.users.is_empty() || config.file.is_some()).then_some(config)
 }
 
@@ -164,27 +164,30 @@ fn cors(spec: CorsSpec, report: &mut ProblemReport) -> Option<CorsConfig> {
         }
         config.origins.push(origin.value.0);
     }
-    let listed = |names: Vec<Option<String>>| {
-        let names: Option<Vec<Arc<str>>> = names.into_iter().map(|name| name.map(Into::into)).collect();
-        names.map_or(Listed::All, Listed::Names)
-    };
     if let Some(methods) = spec.methods {
-        config.methods = listed(methods.value.into_iter().map(|method| method.value.0).collect());
+        config.methods = listed(methods, |method| method.0);
     }
     if let Some(fields) = spec.headers {
-        config.request_fields = listed(fields.value.into_iter().map(|field| field.value.0).collect());
+        config.request_fields = listed(fields, |field| field.0);
     }
     if let Some(fields) = spec.expose {
-        config.exposed_fields = listed(fields.value.into_iter().map(|field| field.value.0).collect());
+        let place = fields.place;
+        config.exposed_fields = listed(fields, |field| field.0);
         if config.exposed_fields == Listed::All && has_credentials {
             report
-                .error(fields.place, "with `credentials`, browsers treat `*` as a header name")
+                .error(place, "with `credentials`, browsers treat `*` as a header name")
                 .hint("list the headers");
         }
     }
     config.has_credentials = has_credentials;
-    config.max_age = spec.max_age.map_or(config.max_age, |age| age.value.0);
+    set(&mut config.max_age, spec.max_age);
     Some(config)
+}
+
+fn listed<T>(names: Spanned<Vec<Spanned<OrAll<T>>>>, text: fn(T) -> String) -> Listed {
+    let names: Option<Vec<Arc<str>>> =
+        names.value.into_iter().map(|name| name.value.0.map(|name| text(name).into())).collect();
+    names.map_or(Listed::All, Listed::Names)
 }
 
 fn ip_access(spec: IpAccessSpec, place: SourceSpan, report: &mut ProblemReport) -> IpAccessConfig {
@@ -233,10 +236,10 @@ fn request_id(spec: RequestIdSpec, report: &mut ProblemReport) -> RequestIdConfi
     if let Some(field) = spec.header.and_then(|field| checked_field(&field, report)) {
         config.field = field;
     }
-    config.format = spec.format.map_or(config.format, |format| format.value.0);
+    set(&mut config.format, spec.format);
     note_trust(spec.trusted.as_ref(), report);
     config.trusted = blocks(spec.trusted.map(|trusted| trusted.value));
-    config.is_told = spec.respond.is_some_and(|respond| respond.value);
+    set(&mut config.is_told, spec.respond);
     config
 }
 
@@ -266,7 +269,7 @@ fn rate_limit(spec: RateLimitSpec, report: &mut ProblemReport) -> Option<RateLim
         burst: spec.burst.map_or(requests, |burst| burst.value.to_u32()),
         key,
         keys_max: spec.entries.map_or(65_536, |entries| entries.value.to_u32()),
-        fields: spec.tell.map_or(RateFields::Refused, |fields| fields.value.0),
+        fields: spec.tell.map_or(RateFields::Refused, |fields| fields.value),
     })
 }
 
@@ -288,20 +291,16 @@ fn grpc_json(spec: GrpcJsonSpec, around: Surroundings<'_>) -> Option<GrpcJsonCon
     };
     config.services = texts(spec.services);
     config.ignored_parameters = texts(spec.ignore_parameters);
-    config.has_methods_without_rule = spec.auto.is_some_and(|auto| auto.value);
-    config.is_rerouted = spec.reroute.is_some_and(|reroute| reroute.value);
-    if let Some(unknown) = spec.unknown_requests {
-        config.unknown_requests = unknown.value.0;
-    }
-    config.unknown_parameters = spec.unknown_parameters.map(|unknown| unknown.value.0).unwrap_or_default();
-    config.unknown_fields = spec.unknown_fields.map(|unknown| unknown.value.0).unwrap_or_default();
-    config.stream = spec.stream.map(|stream| stream.value.0).unwrap_or_default();
-    config.names = spec.names.map(|names| names.value.0).unwrap_or_default();
-    config.enums = spec.enums.map(|enums| enums.value.0).unwrap_or_default();
-    config.prints_defaults = spec.defaults.is_some_and(|defaults| defaults.value);
-    if let Some(bytes) = spec.message_bytes_max {
-        config.message_bytes_max = usize::try_from(bytes.value.0).unwrap_or(config.message_bytes_max);
-    }
+    set(&mut config.has_methods_without_rule, spec.auto);
+    set(&mut config.is_rerouted, spec.reroute);
+    set(&mut config.unknown_requests, spec.unknown_requests);
+    set(&mut config.unknown_parameters, spec.unknown_parameters);
+    set(&mut config.unknown_fields, spec.unknown_fields);
+    set(&mut config.stream, spec.stream);
+    set(&mut config.names, spec.names);
+    set(&mut config.enums, spec.enums);
+    set(&mut config.prints_defaults, spec.defaults);
+    set(&mut config.message_bytes_max, spec.message_bytes_max);
     Some(config)
 }
 
@@ -309,7 +308,7 @@ fn fault(spec: FaultSpec, around: Surroundings<'_>, report: &mut ProblemReport) 
     let mut config = FaultConfig::default();
     if let Some(Spanned { value: delay, .. }) = spec.delay {
         let time = delay.time?;
-        if time.value.0 > around.pause_timeout {
+        if time.value.0 > around.policy.pause_timeout {
             report
                 .error(
                     time.place,
@@ -317,11 +316,11 @@ fn fault(spec: FaultSpec, around: Surroundings<'_>, report: &mut ProblemReport) 
                 )
                 .hint("increase `timeout` of the filter, or reduce the delay");
         }
-        config.delay =
-            Some(Delay { time: time.value.0, share: delay.percent.map_or(ALL, |percent| percent.value.0) });
+        let share = delay.percent.map_or(ALL, |percent| percent.value);
+        config.delay = Some(Delay { time: time.value.0, share });
     }
     if let Some(Spanned { value: abort, .. }) = spec.abort {
-        let share = abort.percent.map_or(ALL, |percent| percent.value.0);
+        let share = abort.percent.map_or(ALL, |percent| percent.value);
         config.abort = Some(Abort { status: abort.status?.value.to_u16(), share });
     }
     for entry in spec.headers.into_iter().flat_map(|headers| headers.value.0) {

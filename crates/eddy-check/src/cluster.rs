@@ -18,7 +18,7 @@ use eddy_spec::value::{ConfigName, EndpointAddressText};
 
 use super::cluster_draft::ClusterDraft;
 use super::draft::Draft;
-use super::setting::{set_number, set_time};
+use super::setting::set;
 use super::tls::check_cluster_tls;
 
 /// Checks the clusters and adds them.
@@ -74,9 +74,7 @@ fn check_cluster(
         check_endpoints(endpoints.value, report)
     });
     let mut cluster = ClusterConfig::new(&name.value.0, endpoints);
-    if let Some(balance) = spec.balance {
-        cluster.balance = balance.value;
-    }
+    set(&mut cluster.balance, spec.balance);
     if let Some(percent) = spec.overprovision_percent {
         cluster.overprovision_percent = percent.value.to_u32();
         let has_levels = cluster.endpoints.iter().any(|one| one.terms.tier > 0 || one.terms.zone.is_some());
@@ -98,10 +96,10 @@ fn check_cluster(
         }
     }
     cluster.key = check_key(spec.key, cluster.balance, place, report);
-    set_time(&mut cluster.connect_timeout, spec.connect_timeout);
-    set_time(&mut cluster.first_byte_timeout, spec.first_byte_timeout);
-    set_time(&mut cluster.read_idle_timeout, spec.read_idle_timeout);
-    set_number(&mut cluster.links_max, spec.connections_per_endpoint);
+    set(&mut cluster.connect_timeout, spec.connect_timeout);
+    set(&mut cluster.first_byte_timeout, spec.first_byte_timeout);
+    set(&mut cluster.read_idle_timeout, spec.read_idle_timeout);
+    set(&mut cluster.links_max, spec.connections_per_endpoint);
     cluster.pool = check_pool(spec.pool);
     cluster.http2 = check_http2(spec.http2, report);
     cluster.ejection = check_ejection(spec.ejection, report);
@@ -167,10 +165,8 @@ fn check_endpoints(
 fn check_http2(spec: Option<Spanned<UpstreamHttp2Spec>>, report: &mut ProblemReport) -> UpstreamHttp2Config {
     let mut http2 = UpstreamHttp2Config::default();
     let Some(Spanned { value: spec, .. }) = spec else { return http2 };
-    set_number(&mut http2.streams_max, spec.streams);
-    if let Some(bytes) = spec.stream_window {
-        http2.stream_window = bytes.value.to_u32();
-    }
+    set(&mut http2.streams_max, spec.streams);
+    set(&mut http2.stream_window, spec.stream_window);
     match spec.stream_window_max {
         Some(bytes) if bytes.value.to_u32() < http2.stream_window => {
             let message = "`stream_window_max` is smaller than `stream_window`";
@@ -187,11 +183,9 @@ fn check_http2(spec: Option<Spanned<UpstreamHttp2Spec>>, report: &mut ProblemRep
 fn check_pool(spec: Option<Spanned<PoolSpec>>) -> PoolConfig {
     let mut pool = PoolConfig::default();
     if let Some(Spanned { value: spec, .. }) = spec {
-        set_number(&mut pool.idle_max, spec.idle);
-        set_time(&mut pool.idle_timeout, spec.idle_timeout);
-        if let Some(requests) = spec.requests {
-            pool.requests_max = requests.value.0;
-        }
+        set(&mut pool.idle_max, spec.idle);
+        set(&mut pool.idle_timeout, spec.idle_timeout);
+        set(&mut pool.requests_max, spec.requests);
     }
     pool
 }
@@ -200,12 +194,10 @@ fn check_ejection(spec: Option<Spanned<EjectionSpec>>, report: &mut ProblemRepor
     let mut ejection = EjectionConfig::default();
     let Some(Spanned { value: spec, place }) = spec else { return ejection };
     let is_time_max_written = spec.time_max.is_some();
-    set_number(&mut ejection.failures, spec.failures);
-    set_time(&mut ejection.base_time, spec.base_time);
-    set_time(&mut ejection.time_max, spec.time_max);
-    if let Some(percent) = spec.percent_max {
-        ejection.percent_max = percent.value.to_u8();
-    }
+    set(&mut ejection.failures, spec.failures);
+    set(&mut ejection.base_time, spec.base_time);
+    set(&mut ejection.time_max, spec.time_max);
+    set(&mut ejection.percent_max, spec.percent_max);
     if ejection.base_time > ejection.time_max {
         if is_time_max_written {
             report.error(place, "`base_time` is longer than `time_max`");
@@ -267,13 +259,11 @@ fn check_health(
             host: grpc.host.map(|host| host.value.0),
         });
     }
-    set_time(&mut health.interval, spec.interval);
-    set_time(&mut health.timeout, spec.timeout);
-    set_number(&mut health.healthy_after, spec.healthy);
-    set_number(&mut health.unhealthy_after, spec.unhealthy);
-    if let Some(percent) = spec.panic_percent {
-        health.panic_percent = percent.value.to_u8();
-    }
+    set(&mut health.interval, spec.interval);
+    set(&mut health.timeout, spec.timeout);
+    set(&mut health.healthy_after, spec.healthy);
+    set(&mut health.unhealthy_after, spec.unhealthy);
+    set(&mut health.panic_percent, spec.panic_percent);
     if health.timeout > health.interval {
         report
             .warning(place, "`timeout` is longer than `interval`")
@@ -295,10 +285,8 @@ fn check_probe(spec: HttpProbeSpec) -> HealthProbe {
 fn check_retry_budget(spec: Option<Spanned<RetryBudgetSpec>>) -> RetryBudget {
     let mut budget = RetryBudget::default();
     if let Some(Spanned { value: spec, .. }) = spec {
-        if let Some(percent) = spec.percent {
-            budget.percent = percent.value.to_u8();
-        }
-        set_number(&mut budget.floor_per_second, spec.floor);
+        set(&mut budget.percent, spec.percent);
+        set(&mut budget.floor_per_second, spec.floor);
     }
     budget
 }
@@ -329,10 +317,10 @@ fn check_limits(spec: Option<Spanned<LimitsSpec>>, report: &mut ProblemReport) -
 fn check_dns(spec: Option<Spanned<DnsSpec>>, report: &mut ProblemReport) -> DnsConfig {
     let mut dns = DnsConfig::default();
     let Some(Spanned { value: spec, place }) = spec else { return dns };
-    set_time(&mut dns.refresh_min, spec.refresh_min);
-    set_time(&mut dns.refresh_max, spec.refresh_max);
-    set_time(&mut dns.timeout, spec.timeout);
-    set_time(&mut dns.stale_max, spec.stale_max);
+    set(&mut dns.refresh_min, spec.refresh_min);
+    set(&mut dns.refresh_max, spec.refresh_max);
+    set(&mut dns.timeout, spec.timeout);
+    set(&mut dns.stale_max, spec.stale_max);
     if dns.refresh_min > dns.refresh_max {
         report
             .error(place, "`refresh_min` is longer than `refresh_max`")

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
+use eddy_filter::FilterPolicy;
 use eddy_http::FieldEdits;
 use eddy_spec::problem::ProblemReport;
 use eddy_spec::read::Spanned;
@@ -14,10 +14,8 @@ use eddy_spec::value::FieldName;
 pub(super) struct Surroundings<'a> {
     /// Directory against which relative paths are resolved.
     pub(super) folder: &'a Path,
-    /// Maximum time that the filter may pause a message.
-    pub(super) pause_timeout: Duration,
-    /// Maximum size in bytes of a body that is buffered together with its head.
-    pub(super) body_bytes_max: u64,
+    /// Limits of the filter in an exchange.
+    pub(super) policy: FilterPolicy,
 }
 
 /// Returns the header name, if the header may be changed.

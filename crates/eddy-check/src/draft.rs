@@ -16,7 +16,6 @@ use eddy_spec::spec::KubernetesSpec;
 use eddy_spec::yaml::YamlNode;
 use eddy_spec::{Leniency, ObjectStatus, version_of};
 
-use super::advice::advise;
 use super::cluster_draft::ClusterDraft;
 use super::filter::CheckedFilters;
 use super::forward::check_ends;
@@ -105,13 +104,13 @@ impl<'s> Draft<'s> {
         }
         // Filters that are not built in may send requests to any cluster.
         if !filters.may_send() {
-            advise(clusters.names(), report);
+            clusters.names().note_unused(report);
         }
-        advise(&table_names, report);
+        table_names.note_unused(report);
         let has_rules = tables.values().any(|table| !table.routes.rules.is_empty());
         filters.advise(&listeners, has_rules, report);
         let (filters, filter_names) = filters.finish();
-        advise(&filter_names, report);
+        filter_names.note_unused(report);
         Some(GatewayConfig {
             listeners,
             tables,

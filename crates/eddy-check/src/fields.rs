@@ -14,7 +14,7 @@ use eddy_spec::read::{NamedEntry, NamedMap, Spanned};
 use eddy_spec::spec::{FilterFieldSpec, FilterFieldsSpec, MessageFieldSpec};
 use eddy_spec::value::RecordKey;
 
-use super::messages::{name_of, wanted};
+use super::messages::{name_of, note_repeated_key, wanted};
 
 /// Filters under construction, by name.
 pub(super) type FiltersDraft<'l> = SlotsDraft<'l, FilterId, Shared<str>, FilterConfig>;
@@ -65,7 +65,7 @@ pub(super) fn check_fields(
 
 fn fields_of(
     fields: Option<&Spanned<NamedMap<RecordKey, FilterFieldSpec>>>,
-    others: &[WantedField],
+    request: &[WantedField],
     report: &mut ProblemReport,
 ) -> Option<Vec<WantedField>> {
     let mut all = Vec::new();
@@ -73,11 +73,7 @@ fn fields_of(
         let Some(Spanned { value: FilterFieldSpec { path, messages, values }, .. }) = value.clone() else {
             continue;
         };
-        if others.iter().any(|other| *other.name == *name.value.0) {
-            let message =
-                format!("`{}` is already a key under `request`, whose value it would replace", name.value.0);
-            report.error(name.place, message).hint("use another key");
-        }
+        note_repeated_key(name, request, report);
         let spec = MessageFieldSpec { path, messages, places: None, values, bytes: None };
         all.push(WantedField { has_places: true, ..wanted(&name.value.0, spec)? });
     }
@@ -91,13 +87,10 @@ pub(super) fn note_conflicts(
     place: SourceSpan,
     report: &mut ProblemReport,
 ) {
-    let reading = |id: &FilterId| match &filters.get(*id)?.kind {
-        FilterKind::Builtin(BuiltinConfig::MessageFields(config)) => Some((&filters.get(*id)?.name, config)),
-        FilterKind::Builtin(_)
-        | FilterKind::Native { .. }
-        | FilterKind::Go { .. }
-        | FilterKind::Lua(_)
-        | FilterKind::Wasm(_) => None,
+    let reading = |id: &FilterId| {
+        let FilterConfig { name, kind, .. } = filters.get(*id)?;
+        let FilterKind::Builtin(BuiltinConfig::MessageFields(config)) = kind else { return None };
+        Some((name, config))
     };
     let Some((_, own)) = list.last().and_then(reading) else { return };
     for (name, other) in list.iter().rev().skip(1).filter_map(reading) {

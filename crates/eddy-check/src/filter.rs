@@ -2,14 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use eddy_builtin::BuiltinConfig;
 use eddy_config::{
     FilterConfig, FilterKind, FilterSlots, GoSource, ListenerConfig, LuaConfig, LuaScriptText,
     RuleFilterConfig, Serve,
 };
-use eddy_filter::{CHAIN_FILTERS_MAX, CallLimits, FailurePolicy, FilterPolicy};
+use eddy_filter::{CHAIN_FILTERS_MAX, FailurePolicy, FilterPolicy};
 use eddy_ids::{BySlot, FilterId, Shared, TableId};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 use eddy_spec::read::{Any, Boxed, NamedMap, Spanned};
@@ -23,6 +22,7 @@ use super::fields::{FilterMessageFields, FiltersDraft, Readers, check_fields, no
 use super::json::json_of;
 use super::lua::{check_lua, check_rule_script};
 use super::names::{NameRegistry, free_name};
+use super::setting::set;
 use super::wasm::{check_wasm, plain_or_json};
 
 /// Checked filters, with the facts that the checks of rules need.
@@ -46,14 +46,12 @@ pub struct CheckedFilters<'l> {
 #[derive(Debug)]
 struct DeclaredFilter {
     place: SourceSpan,
-    is_disabled: bool,
+    policy: FilterPolicy,
     is_wasm: bool,
     /// Kind of a built-in filter, and its configuration as written.
     builtin: Option<(&'static str, YamlNode<'static>)>,
     /// Directory against which its relative paths are resolved.
     folder: PathBuf,
-    pause_timeout: Duration,
-    body_bytes_max: u64,
     lua: Option<KnownLua>,
     /// Filters that read messages for it.
     readers: Readers,
@@ -94,12 +92,10 @@ pub fn check_filters(
             .map(|lua| KnownLua { name: Shared::clone(name), config: check_lua(&lua.value, name, &folder) });
         let known = DeclaredFilter {
             place,
-            is_disabled: policy.is_disabled,
+            policy,
             is_wasm: spec.wasm.is_some(),
             builtin: builtin_of(&spec),
             folder,
-            pause_timeout: policy.pause_timeout,
-            body_bytes_max: policy.body_bytes_max,
             lua,
             readers: Readers::default(),
         };
@@ -113,32 +109,27 @@ pub fn check_filters(
         let read = spec.fields.as_ref().and_then(|fields| {
             check_fields(&fields.value.0, (name, &known.folder), policy.body_bytes_max, report)
         });
-        readings.extend(read.map(|read| (id, Shared::clone(name), policy.is_disabled, read)));
+        readings.extend(read.map(|read| (id, Shared::clone(name), read)));
         if let Some(kind) = check_kind(&spec, &known, report) {
             filters.add(FilterConfig { name: entry.name.value.0, kind, config: config.into(), policy });
         }
         filters.declared.insert(id, known);
     }
-    for (id, name, is_disabled, read) in readings {
-        filters.add_readers(id, &name, is_disabled, read);
+    for (id, name, read) in readings {
+        filters.add_readers(id, &name, read);
     }
 }
 
 fn check_policy(spec: &FilterSpec) -> FilterPolicy {
-    let default = FilterPolicy::default();
-    FilterPolicy {
-        on_failure: spec.on_failure.map_or(default.on_failure, |policy| policy.value.0),
-        pause_timeout: spec.timeout.map_or(default.pause_timeout, |timeout| timeout.value.0),
-        body_bytes_max: spec.body_bytes_max.map_or(default.body_bytes_max, |bytes| bytes.value.0),
-        calls: CallLimits {
-            per_exchange: spec
-                .calls_per_exchange
-                .map_or(default.calls.per_exchange, |most| most.value.to_u32()),
-            background: spec.background_calls.map_or(default.calls.background, |most| most.value.to_u32()),
-        },
-        is_blocking: spec.blocking.is_some_and(|blocking| blocking.value),
-        is_disabled: spec.disabled.is_some_and(|disabled| disabled.value),
-    }
+    let mut policy = FilterPolicy::default();
+    set(&mut policy.on_failure, spec.on_failure);
+    set(&mut policy.pause_timeout, spec.timeout);
+    set(&mut policy.body_bytes_max, spec.body_bytes_max);
+    set(&mut policy.calls.per_exchange, spec.calls_per_exchange);
+    set(&mut policy.calls.background, spec.background_calls);
+    set(&mut policy.is_blocking, spec.blocking);
+    set(&mut policy.is_disabled, spec.disabled);
+    policy
 }
 
 /// Returns the kind of a built-in filter, and its configuration as written.
@@ -189,7 +180,7 @@ fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &
         let message = "`blocking` has no effect with `wasm`: a module cannot block";
         report.error(blocking.place, message).hint("`wasm.cpu` limits the computing time of a call");
     }
-    if let Some(policy) = spec.on_failure.filter(|policy| policy.value.0 == FailurePolicy::Open)
+    if let Some(policy) = spec.on_failure.filter(|policy| policy.value == FailurePolicy::Open)
         && builtin == Some("redact")
     {
         let message = "`redact` always fails closed: it is never skipped";
@@ -220,11 +211,7 @@ impl DeclaredFilter {
     }
 
     fn surroundings(&self) -> Surroundings<'_> {
-        Surroundings {
-            folder: &self.folder,
-            pause_timeout: self.pause_timeout,
-            body_bytes_max: self.body_bytes_max,
-        }
+        Surroundings { folder: &self.folder, policy: self.policy }
     }
 }
 
@@ -244,12 +231,12 @@ impl<'l> CheckedFilters<'l> {
     /// Checks the settings of a rule of the table for filters.
     pub(crate) fn check_rule(
         &mut self,
-        specs: Option<Spanned<NamedMap<ConfigName, RuleFilterSpec>>>,
+        specs: Option<Spanned<Boxed<NamedMap<ConfigName, RuleFilterSpec>>>>,
         table: TableId,
         report: &mut ProblemReport,
     ) -> Vec<RuleFilterConfig> {
         let mut checked = Vec::new();
-        for entry in specs.into_iter().flat_map(|specs| specs.value.0) {
+        for entry in specs.into_iter().flat_map(|specs| specs.value.0.0) {
             let named = self.names.resolve(&entry.name, report);
             let (Some(filter), Some(Spanned { value: spec, .. })) = (named, entry.value) else { continue };
             let known = self.declared.get(filter).expect("each name is that of a declared filter");
@@ -312,7 +299,9 @@ impl<'l> CheckedFilters<'l> {
     }
 
     /// Adds the filters that read messages for a filter.
-    fn add_readers(&mut self, filter: FilterId, name: &str, is_disabled: bool, read: FilterMessageFields) {
+    fn add_readers(&mut self, filter: FilterId, name: &str, read: FilterMessageFields) {
+        let declared = self.declared.get(filter).expect("the filter was declared");
+        let is_disabled = declared.policy.is_disabled;
         let mut add = |message: &str, config| {
             let name = format!("{name} (fields of {message})");
             let policy = FilterPolicy { is_disabled, ..FilterPolicy::default() };
@@ -393,7 +382,7 @@ impl<'l> CheckedFilters<'l> {
         }
         let is_passed = |id: FilterId| listeners.iter().any(|listener| listener.filters.contains(&id));
         for (id, known) in self.declared.iter() {
-            if known.is_disabled && is_passed(id) && !self.enabled.contains(&id) && has_rules {
+            if known.policy.is_disabled && is_passed(id) && !self.enabled.contains(&id) && has_rules {
                 report
                     .warning(known.place, "the filter is disabled, and no rule enables it")
                     .hint("under a rule: `filters: {NAME: {disabled: false}}`");

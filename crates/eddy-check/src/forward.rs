@@ -7,7 +7,7 @@ use eddy_config::{
 };
 use eddy_ids::Shared;
 use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig};
-use eddy_spec::problem::{ProblemReport, SourceText, origin_of, place_of};
+use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, origin_of, place_of};
 use eddy_spec::read::{OneOrMany, Spanned};
 use eddy_spec::spec::{ForwardSpec, ListenerSpec, ProxyProtocolSpec};
 use eddy_spec::value::{Number, TransportName};
@@ -44,7 +44,7 @@ pub(crate) fn check_forward(
         let names: Vec<_> =
             names.into_iter().flat_map(|names| &names.value).map(|name| name.value.clone()).collect();
         let cluster = clusters.resolve(way.value.cluster.as_ref()?, report)?;
-        let proxy = way.value.proxy_protocol.as_ref().map(|version| version.value.0);
+        let proxy = way.value.proxy_protocol.as_ref().map(|version| version.value);
         let ends =
             SessionEnds { datagrams_max: count(way.value.datagrams), responses: count(way.value.responses) };
         checked.push(Forward { names, cluster, proxy, ends });
@@ -54,7 +54,7 @@ pub(crate) fn check_forward(
 
 /// Reports keys of a target that have no effect for its transport protocol.
 fn check_way(way: &ForwardSpec, transport: TransportName, report: &mut ProblemReport) {
-    let (keys, what) = match transport {
+    let (keys, reason) = match transport {
         TransportName::Tcp => {
             let keys = [
                 ("datagrams", way.datagrams.as_ref().map(|at| at.place)),
@@ -70,11 +70,19 @@ fn check_way(way: &ForwardSpec, transport: TransportName, report: &mut ProblemRe
             (keys, "datagrams are forwarded one by one")
         }
     };
+    note_useless_keys(&keys, reason, "leave it out, or change `protocol` of the listener", report);
+}
+
+/// Reports those of the keys that are given: for this reason they have no effect.
+fn note_useless_keys(
+    keys: &[(&str, Option<SourceSpan>)],
+    reason: &str,
+    hint: &str,
+    report: &mut ProblemReport,
+) {
     for (key, place) in keys {
         let Some(place) = place else { continue };
-        report
-            .error(place, format!("{what}, so `{key}` has no effect"))
-            .hint("leave it out, or change `protocol` of the listener");
+        report.error(*place, format!("{reason}, so `{key}` has no effect")).hint(hint);
     }
 }
 
@@ -127,12 +135,8 @@ pub(crate) fn check_unused(spec: &ListenerSpec, report: &mut ProblemReport) {
         ("request_id", spec.request_id.as_ref().map(|at| at.place)),
         ("filters", spec.filters.as_ref().map(|at| at.place)),
     ];
-    for (key, place) in keys {
-        let Some(place) = place else { continue };
-        report
-            .error(place, format!("a listener with `forward` sees no requests, so `{key}` has no effect"))
-            .hint("leave it out, or use `routes`");
-    }
+    let reason = "a listener with `forward` sees no requests";
+    note_useless_keys(&keys, reason, "leave it out, or use `routes`", report);
 }
 
 /// Returns the transport protocol of a listener, and reports keys that have no effect with UDP.
@@ -153,12 +157,7 @@ pub(crate) fn check_transport(spec: &ListenerSpec, report: &mut ProblemReport) -
         ("proxy_protocol", spec.proxy_protocol.as_ref().map(|at| at.place)),
         ("http2", spec.http2.as_ref().map(|at| at.place)),
     ];
-    for (key, place) in keys {
-        let Some(place) = place else { continue };
-        report
-            .error(place, format!("there are no connections with `protocol: udp`, so `{key}` has no effect"))
-            .hint("leave it out");
-    }
+    note_useless_keys(&keys, "there are no connections with `protocol: udp`", "leave it out", report);
     TransportName::Udp
 }
 

@@ -7,7 +7,7 @@ use eddy_spec::spec::{AdminSpec, GatewayLimitsSpec, LogSpec, QuarantineSpec};
 
 use super::listener::is_loopback;
 use super::listener_registry::ListenerRegistry;
-use super::setting::{set_number, set_time};
+use super::setting::set;
 
 /// Checks the admin listener: only a loopback address is accepted unless the configuration allows others.
 pub fn check_admin(
@@ -16,7 +16,7 @@ pub fn check_admin(
     report: &mut ProblemReport,
 ) -> Option<AdminConfig> {
     let address = spec.value.address?;
-    let socket = address.value.0;
+    let socket = address.value;
     let is_remote_allowed = spec.value.allow_remote.is_some_and(|allow| allow.value);
     if !is_loopback(socket.ip()) {
         if is_remote_allowed {
@@ -49,21 +49,17 @@ pub fn check_log(spec: Option<LogSpec>) -> LogConfig {
 pub fn check_limits(spec: Option<GatewayLimitsSpec>, report: &mut ProblemReport) -> GatewayLimits {
     let mut limits = GatewayLimits::default();
     let Some(spec) = spec else { return limits };
-    set_number(&mut limits.connections_max, spec.connections);
-    set_number(&mut limits.exchanges_max, spec.exchanges);
-    if let Some(percent) = spec.memory_percent {
-        limits.memory_percent_max = percent.value.to_u8();
-    }
-    if let Some(percent) = spec.go_memory_percent {
-        limits.go_memory_percent = percent.value.to_u8();
-    }
+    set(&mut limits.connections_max, spec.connections);
+    set(&mut limits.exchanges_max, spec.exchanges);
+    set(&mut limits.memory_percent_max, spec.memory_percent);
+    set(&mut limits.go_memory_percent, spec.go_memory_percent);
     if let Some(delay) = spec.queue_delay.filter(|delay| delay.value.0.is_zero()) {
         report.warning(
             delay.place,
             "without `queue_delay` an overloaded gateway responds late instead of with 503",
         );
     }
-    set_time(&mut limits.queue_delay_max, spec.queue_delay);
+    set(&mut limits.queue_delay_max, spec.queue_delay);
     limits
 }
 
@@ -71,8 +67,8 @@ pub fn check_limits(spec: Option<GatewayLimitsSpec>, report: &mut ProblemReport)
 pub fn check_quarantine(spec: Option<QuarantineSpec>) -> QuarantineConfig {
     let mut quarantine = QuarantineConfig::default();
     let Some(spec) = spec else { return quarantine };
-    set_number(&mut quarantine.deaths, spec.deaths);
-    set_time(&mut quarantine.within, spec.within);
-    set_time(&mut quarantine.time, spec.time);
+    set(&mut quarantine.deaths, spec.deaths);
+    set(&mut quarantine.within, spec.within);
+    set(&mut quarantine.time, spec.time);
     quarantine
 }

@@ -9,7 +9,6 @@
 mod access_log;
 mod acme;
 mod action;
-mod advice;
 mod builtin;
 mod cluster;
 mod cluster_draft;

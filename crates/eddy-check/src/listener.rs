@@ -1,6 +1,6 @@
 //! Checks listeners: addresses, services, limits and timeouts.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use eddy_config::{
@@ -11,12 +11,12 @@ use eddy_ids::{Shared, TableId};
 use eddy_spec::problem::ProblemReport;
 use eddy_spec::read::{OneOrMany, Spanned};
 use eddy_spec::spec::{ForwardedSpec, Http2Spec, ListenerLimitsSpec, ListenerSpec, TimeoutsSpec};
-use eddy_spec::value::{ConfigName, TransportName};
+use eddy_spec::value::TransportName;
 
 use super::draft::Draft;
 use super::forward::{check_forward, check_proxy_protocol, check_transport, check_unused};
 use super::names::NameRegistry;
-use super::setting::{set_number, set_time};
+use super::setting::set;
 use super::tls::check_tls;
 
 /// Checks the listeners and adds them; the route tables that they name count as used.
@@ -51,9 +51,10 @@ fn check_listener(
     let mut limits = check_limits(spec.limits.as_ref(), report);
     let mut timeouts = check_timeouts(spec.timeouts.as_ref(), is_public, report);
     let is_idle_set = spec.timeouts.as_ref().is_some_and(|timeouts| timeouts.value.idle.is_some());
+    let is_count_set = spec.limits.as_ref().is_some_and(|limits| limits.value.connections.is_some());
     match transport {
         TransportName::Tcp if spec.forward.is_some() && !is_idle_set => timeouts.idle = FORWARD_IDLE,
-        TransportName::Udp if !is_count_set(spec) => limits.connections_max = SESSIONS_MAX,
+        TransportName::Udp if !is_count_set => limits.connections_max = SESSIONS_MAX,
         TransportName::Tcp | TransportName::Udp => {}
     }
     let proxy_protocol = spec.proxy_protocol.as_ref().map(|spec| check_proxy_protocol(spec, report));
@@ -100,24 +101,16 @@ const FORWARD_IDLE: Duration = Duration::from_secs(10 * 60);
 /// Default maximum of UDP sessions per listener: a client that forges addresses can create as many.
 const SESSIONS_MAX: u32 = 10_000;
 
-fn is_count_set(spec: &ListenerSpec) -> bool {
-    spec.limits.as_ref().is_some_and(|limits| limits.value.connections.is_some())
-}
-
 fn check_http2(spec: Option<&Spanned<Http2Spec>>) -> Http2Config {
     let mut config = Http2Config::default();
     let Some(Spanned { value: spec, .. }) = spec else { return config };
-    config.over_tls = spec.tls.as_ref().is_none_or(|tls| tls.value);
-    config.in_cleartext = spec.cleartext.as_ref().is_none_or(|cleartext| cleartext.value);
+    set(&mut config.over_tls, spec.tls);
+    set(&mut config.in_cleartext, spec.cleartext);
     let mut limits = Http2Limits::default();
-    set_number(&mut limits.streams_max, spec.streams);
-    if let Some(bytes) = spec.stream_window {
-        limits.stream_window = bytes.value.to_u32();
-    }
-    if let Some(bytes) = spec.connection_window {
-        limits.connection_window = bytes.value.to_u32();
-    }
-    set_number(&mut limits.budget, spec.budget);
+    set(&mut limits.streams_max, spec.streams);
+    set(&mut limits.stream_window, spec.stream_window);
+    set(&mut limits.connection_window, spec.connection_window);
+    set(&mut limits.budget, spec.budget);
     config.with(limits)
 }
 
@@ -141,7 +134,7 @@ fn check_serve(
     for name in &names {
         let Some(index) = table_names.resolve(name, report) else { continue };
         if indexes.contains(&index) {
-            report.error(name.place, format!("the route table `{}` is already in this list", text(name)));
+            report.error(name.place, format!("the route table `{}` is already in this list", name.value.0));
         } else {
             indexes.push(index);
         }
@@ -170,10 +163,8 @@ fn check_limits(spec: Option<&Spanned<ListenerLimitsSpec>>, report: &mut Problem
         }
     }
     limits.body_bytes_max = spec.body_bytes.map(|bytes| bytes.value.0);
-    set_number(&mut limits.connections_max, spec.connections);
-    if let Some(requests) = spec.requests_per_connection {
-        limits.requests_per_connection_max = requests.value.0;
-    }
+    set(&mut limits.connections_max, spec.connections);
+    set(&mut limits.requests_per_connection_max, spec.requests_per_connection);
     limits
 }
 
@@ -184,9 +175,9 @@ fn check_timeouts(
 ) -> HttpTimeouts {
     let mut timeouts = HttpTimeouts::default();
     let Some(Spanned { value: spec, .. }) = spec else { return timeouts };
-    set_time(&mut timeouts.head, spec.head);
-    set_time(&mut timeouts.idle, spec.idle);
-    set_time(&mut timeouts.body_grace, spec.body_grace);
+    set(&mut timeouts.head, spec.head);
+    set(&mut timeouts.idle, spec.idle);
+    set(&mut timeouts.body_grace, spec.body_grace);
     if let Some(rate) = spec.body_rate {
         timeouts.body_rate_min = rate.value.to_u32();
         if timeouts.body_rate_min == 0 && is_public {
@@ -195,8 +186,8 @@ fn check_timeouts(
                 .hint("keep the default, or set `timeouts.exchange`");
         }
     }
-    set_time(&mut timeouts.tunnel, spec.tunnel);
-    set_time(&mut timeouts.tunnel_reload, spec.tunnel_reload);
+    set(&mut timeouts.tunnel, spec.tunnel);
+    set(&mut timeouts.tunnel_reload, spec.tunnel_reload);
     timeouts.exchange = spec.exchange.map(|exchange| exchange.value.0);
     timeouts
 }
@@ -204,12 +195,8 @@ fn check_timeouts(
 fn check_forwarded(spec: Option<&Spanned<ForwardedSpec>>, report: &mut ProblemReport) -> ForwardedConfig {
     let mut forwarded = ForwardedConfig::default();
     let Some(Spanned { value: spec, .. }) = spec else { return forwarded };
-    if let Some(send) = spec.x_forwarded {
-        forwarded.x_forwarded = send.value;
-    }
-    if let Some(send) = spec.forwarded {
-        forwarded.forwarded = send.value;
-    }
+    set(&mut forwarded.x_forwarded, spec.x_forwarded);
+    set(&mut forwarded.forwarded, spec.forwarded);
     for block in spec.trusted.iter().flat_map(|trusted| &trusted.value) {
         if block.value.prefix_bits == 0 {
             report
@@ -229,14 +216,7 @@ fn is_public(address: &ListenAddress) -> bool {
     }
 }
 
-fn text(name: &Spanned<ConfigName>) -> &str {
-    &name.value.0
-}
-
 /// Whether an address is reachable from this machine only.
 pub(crate) fn is_loopback(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => Ipv4Addr::is_loopback(&address),
-        IpAddr::V6(address) => Ipv6Addr::is_loopback(&address),
-    }
+    address.to_canonical().is_loopback()
 }

@@ -6,9 +6,9 @@ use std::time::Duration;
 use eddy_config::{LuaAllowed, LuaConfig, LuaScriptText};
 use eddy_ids::Shared;
 use eddy_spec::problem::{ProblemReport, shown};
-use eddy_spec::read::{NamedMap, Spanned};
+use eddy_spec::read::Spanned;
 use eddy_spec::spec::{LuaRuleSpec, LuaScriptSpec, LuaSpec};
-use eddy_spec::value::{BoundedText, ConfigName, FilePath, LuaLibraryName};
+use eddy_spec::value::{BoundedText, FilePath, LuaLibraryName};
 
 /// Returns the script: the file, or the inline text, which is called `name` in messages. Exactly one is given.
 fn script_of<const BYTES_MAX: usize>(
@@ -30,11 +30,7 @@ fn script_of<const BYTES_MAX: usize>(
 pub(super) fn check_lua(spec: &LuaSpec, name: &str, folder: &Path) -> Option<LuaConfig> {
     let script = script_of(name, spec.file.as_ref(), spec.source.as_ref(), folder)?;
     let mut scripts = Vec::new();
-    for entry in spec
-        .scripts
-        .iter()
-        .flat_map(|scripts: &Spanned<NamedMap<ConfigName, LuaScriptSpec>>| &scripts.value.0)
-    {
+    for entry in spec.scripts.iter().flat_map(|scripts| &scripts.value.0) {
         let Some(Spanned { value: LuaScriptSpec { file, source }, .. }) = &entry.value else { continue };
         let shown = format!("{name}/{}", entry.name.value.0);
         if let Some(script) = script_of(&shown, file.as_ref(), source.as_ref(), folder) {
@@ -42,17 +38,16 @@ pub(super) fn check_lua(spec: &LuaSpec, name: &str, folder: &Path) -> Option<Lua
         }
     }
     let shared = spec.shared.as_ref().map(|shared| &shared.value);
-    let wide = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
     Some(LuaConfig {
         script,
         scripts,
         cpu: spec.cpu.map_or(Duration::from_millis(10), |cpu| cpu.value.0),
-        memory_bytes: spec.memory.map_or(32 << 20, |memory| wide(memory.value.0)),
+        memory_bytes: spec.memory.map_or(32 << 20, |memory| memory.value.into()),
         allow: allowed(spec.allow.as_ref().map_or(&[][..], |names| &names.value)),
         shared_entries_max: shared
             .and_then(|shared| shared.entries)
-            .map_or(10_000, |entries| wide(entries.value.0)),
-        shared_bytes_max: shared.and_then(|shared| shared.bytes).map_or(4 << 20, |bytes| wide(bytes.value.0)),
+            .map_or(10_000, |entries| entries.value.into()),
+        shared_bytes_max: shared.and_then(|shared| shared.bytes).map_or(4 << 20, |bytes| bytes.value.into()),
     })
 }
 

@@ -6,9 +6,10 @@ use eddy_builtin::{MessageFieldsConfig, MessagePath, RedactConfig, RedactEdit, W
 use eddy_spec::problem::ProblemReport;
 use eddy_spec::read::{NamedEntry, Spanned};
 use eddy_spec::spec::{MessageFieldSpec, MessageFieldsSpec, MessagePathSpec, RedactSpec, RequestFieldSpec};
-use eddy_spec::value::{BoundedText, ByteSize, RedactEditName};
+use eddy_spec::value::{BoundedText, RecordKey, RedactEditName};
 
 use super::context::{Surroundings, checked_field};
+use super::setting::set;
 
 /// Checks which message fields are extracted.
 pub(super) fn message_fields(
@@ -26,11 +27,7 @@ pub(super) fn message_fields(
     }
     for NamedEntry { name, value } in spec.response.into_iter().flat_map(|fields| fields.value.0) {
         let Some(Spanned { value: field, .. }) = value else { continue };
-        if config.request.iter().any(|other| *other.name == *name.value.0) {
-            let message =
-                format!("`{}` is already a key under `request`, whose value it would replace", name.value.0);
-            report.error(name.place, message).hint("use another key");
-        }
+        note_repeated_key(&name, &config.request, report);
         config.response.push(wanted(&name.value.0, field)?);
     }
     let has_header = config.request.iter().any(|field| field.header.is_some());
@@ -48,12 +45,12 @@ pub(super) fn message_fields(
                 .warning(unreadable.place, "`unreadable` has an effect only if a field becomes a header")
                 .hint("add `header` to a field, or leave `unreadable` out");
         }
-        config.unreadable = unreadable.value.0;
+        config.unreadable = unreadable.value;
     }
     config.request_message = name_of(spec.request_message);
     config.response_message = name_of(spec.response_message);
-    config.which = spec.which.map(|which| which.value.0).unwrap_or_default();
-    let held_bytes_max = if has_header { around.body_bytes_max } else { u64::MAX };
+    set(&mut config.which, spec.which);
+    let held_bytes_max = if has_header { around.policy.body_bytes_max } else { u64::MAX };
     if let Some(size) = spec.message_bytes_max.as_ref().filter(|size| size.value.0 > held_bytes_max) {
         report
             .error(
@@ -64,20 +61,29 @@ pub(super) fn message_fields(
     }
     let held_bytes_max = usize::try_from(held_bytes_max).unwrap_or(usize::MAX);
     config.message_bytes_max = config.message_bytes_max.min(held_bytes_max);
-    set_bytes(&mut config.message_bytes_max, spec.message_bytes_max);
+    set(&mut config.message_bytes_max, spec.message_bytes_max);
     Some(config)
+}
+
+/// Reports a key of a response field that a field of the request has already.
+pub(super) fn note_repeated_key(
+    name: &Spanned<RecordKey>,
+    request: &[WantedField],
+    report: &mut ProblemReport,
+) {
+    let key = &name.value.0;
+    if request.iter().any(|other| *other.name == **key) {
+        let message = format!("`{key}` is already a key under `request`, whose value it would replace");
+        report.error(name.place, message).hint("use another key");
+    }
 }
 
 pub(super) fn wanted(name: &str, spec: MessageFieldSpec) -> Option<WantedField> {
     let mut wanted = WantedField::new(name, &spec.path?.value.0);
     wanted.at.messages = names_of(spec.messages);
-    wanted.has_places = spec.places.is_some_and(|places| places.value);
-    if let Some(values) = spec.values {
-        wanted.values_max = usize::from(values.value.to_u8());
-    }
-    if let Some(bytes) = spec.bytes {
-        wanted.value_bytes_max = usize::from(bytes.value.to_u16());
-    }
+    set(&mut wanted.has_places, spec.places);
+    set(&mut wanted.values_max, spec.values);
+    set(&mut wanted.value_bytes_max, spec.bytes);
     Some(wanted)
 }
 
@@ -104,13 +110,13 @@ pub(super) fn redact(
         RedactEditName::SameLength => RedactEdit::SameLength,
         RedactEditName::Mask => RedactEdit::Mask(name_of(spec.text).unwrap_or_else(|| "***".into())),
     };
-    config.directions = spec.direction.map(|direction| direction.value.0).unwrap_or_default();
+    set(&mut config.directions, spec.direction);
     config.request_message = name_of(spec.request_message);
     config.response_message = name_of(spec.response_message);
-    config.compressed = spec.compressed.map(|compressed| compressed.value.0).unwrap_or_default();
-    config.unknown = spec.unknown.map(|unknown| unknown.value.0).unwrap_or_default();
-    config.any = spec.any.map(|any| any.value.0).unwrap_or_default();
-    set_bytes(&mut config.message_bytes_max, spec.message_bytes_max);
+    set(&mut config.compressed, spec.compressed);
+    set(&mut config.unknown, spec.unknown);
+    set(&mut config.any, spec.any);
+    set(&mut config.message_bytes_max, spec.message_bytes_max);
     Some(config)
 }
 
@@ -124,13 +130,4 @@ pub(super) fn name_of<const BYTES_MAX: usize>(
     name: Option<Spanned<BoundedText<BYTES_MAX>>>,
 ) -> Option<Arc<str>> {
     name.map(|name| name.value.0.into())
-}
-
-fn set_bytes<const LEAST: u64, const MOST: u64>(
-    place: &mut usize,
-    size: Option<Spanned<ByteSize<LEAST, MOST>>>,
-) {
-    if let Some(size) = size {
-        *place = usize::try_from(size.value.0).unwrap_or(*place);
-    }
 }

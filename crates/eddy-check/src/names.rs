@@ -59,14 +59,11 @@ impl<I: Copy> NameRegistry<I> {
         }
     }
 
-    /// Returns the names that nothing refers to.
-    pub fn unused(&self) -> impl Iterator<Item = (&str, SourceSpan)> {
-        self.known.iter().filter(|(_, known)| !known.is_used).map(|(name, known)| (&**name, known.place))
-    }
-
-    /// Returns the kind of the names.
-    pub fn what(&self) -> &'static str {
-        self.what
+    /// Warns about names that nothing refers to.
+    pub(crate) fn note_unused(&self, report: &mut ProblemReport) {
+        for (name, known) in self.known.iter().filter(|(_, known)| !known.is_used) {
+            report.warning(known.place, format!("the {} `{name}` is not used", self.what));
+        }
     }
 
     /// Returns the key under which they are defined.

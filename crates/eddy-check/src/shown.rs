@@ -175,10 +175,7 @@ fn stays_plain(text: &str) -> bool {
 
 /// Whether the entries are a name and a value, and the name indicates a secret.
 fn is_secret_pair(entries: &[YamlEntry<'_>]) -> bool {
-    entries.iter().any(|entry| match &entry.value.form {
-        YamlNodeKind::Text { text, .. } => entry.key.text == "name" && is_secret(text),
-        YamlNodeKind::List(_) | YamlNodeKind::Mapping { .. } | YamlNodeKind::Refused => false,
-    })
+    entries.iter().any(|entry| entry.key.text == "name" && scalar(entry).is_some_and(is_secret))
 }
 
 /// Whether the entry is an Envoy `DataSource` with an inline key or password.
@@ -190,10 +187,13 @@ fn has_inline_secret(entry: &YamlEntry<'_>) -> bool {
 
 /// Whether the entries are the keys of a Kubernetes Secret.
 fn is_object_of_secrets(entries: &[YamlEntry<'_>]) -> bool {
-    entries.iter().any(|entry| match &entry.value.form {
-        YamlNodeKind::Text { text, .. } => entry.key.text == "kind" && text == "Secret",
-        YamlNodeKind::List(_) | YamlNodeKind::Mapping { .. } | YamlNodeKind::Refused => false,
-    })
+    entries.iter().any(|entry| entry.key.text == "kind" && scalar(entry) == Some("Secret"))
+}
+
+/// Returns the value of an entry, if it is a scalar.
+fn scalar<'e>(entry: &'e YamlEntry<'_>) -> Option<&'e str> {
+    let YamlNodeKind::Text { text, .. } = &entry.value.form else { return None };
+    Some(text)
 }
 
 /// Whether a header or parameter with this name carries a secret, or probably does.

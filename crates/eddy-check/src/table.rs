@@ -6,7 +6,7 @@ use eddy_config::{Action, ActionKind};
 use eddy_ids::{Shared, TableId};
 use eddy_route::{Dialect, Rule};
 use eddy_spec::problem::{ProblemReport, SourceSpan};
-use eddy_spec::read::{Boxed, Spanned};
+use eddy_spec::read::Spanned;
 use eddy_spec::spec::RuleSpec;
 use eddy_spec::value::ConfigName;
 
@@ -57,11 +57,7 @@ impl TableChecker<'_, '_> {
         let conditions = check_conditions(spec.conditions.take(), self.report);
         let rank = spec.rank.map(|rank| rank.value.0);
         // A rule with an invalid action is added all the same, so that its conditions are checked.
-        let filters = spec
-            .filters
-            .take()
-            .map(|Spanned { value: Boxed(filters), place }| Spanned { value: *filters, place });
-        let filters = self.draft.filters.check_rule(filters, self.id, self.report);
+        let filters = self.draft.filters.check_rule(spec.filters.take(), self.id, self.report);
         let done = check_action(spec, filters, &mut self.draft.clusters, self.report);
         let (action, rewrite, rewrite_place) = match done {
             Some(CheckedAction { action, rewrite, rewrite_place }) => {

@@ -7,11 +7,11 @@ use eddy_spec::read::Spanned;
 use eddy_spec::spec::{
     CertificateSpec, ClientCertificatesSpec, ClusterTlsSpec, IdentitySpec, ListenerTlsSpec,
 };
-use eddy_spec::value::{FilePath, ServerCheckName};
+use eddy_spec::value::FilePath;
 use eddy_tls::is_server_name;
 
 use super::acme::Orders;
-use super::setting::set_time;
+use super::setting::set;
 use super::written_path::{written, written_place};
 
 /// Checks the TLS settings of a listener; the files themselves are read elsewhere.
@@ -49,13 +49,11 @@ pub(super) fn check_tls(
         .iter()
         .map(|certificate| check_certificate(certificate, sources, orders, report))
         .collect();
-    let mut tls = ListenerTlsConfig {
-        is_strict: spec.strict_names.as_ref().is_some_and(|strict| strict.value),
-        version_min: spec.version_min.as_ref().map(|version| version.value.0).unwrap_or_default(),
-        clients,
-        ..ListenerTlsConfig::new(files.into_iter().collect::<Option<_>>()?)
-    };
-    set_time(&mut tls.handshake_timeout, spec.handshake_timeout);
+    let mut tls =
+        ListenerTlsConfig { clients, ..ListenerTlsConfig::new(files.into_iter().collect::<Option<_>>()?) };
+    set(&mut tls.is_strict, spec.strict_names);
+    set(&mut tls.version_min, spec.version_min);
+    set(&mut tls.handshake_timeout, spec.handshake_timeout);
     Some(tls)
 }
 
@@ -104,17 +102,15 @@ pub(super) fn check_cluster_tls(
     let Spanned { value: spec, place } = spec;
     let mut tls = ClusterTlsConfig::new(written_place(place, sources));
     tls.server_name = spec.server_name.map(|name| name.value.0);
-    tls.sends_name = spec.send_name.is_none_or(|sends| sends.value);
+    set(&mut tls.sends_name, spec.send_name);
     tls.authorities = spec.authorities.as_ref().map(|path| written(path, sources));
     tls.identity = spec.certificate.as_ref().and_then(|files| check_identity(&files.value, sources));
-    tls.version_min = spec.version_min.map(|version| version.value.0).unwrap_or_default();
-    if let Some(Spanned { value: ServerCheckName(check), place }) = spec.verify {
-        tls.check = check;
-        if check == ServerCheck::Nothing {
-            report
-                .warning(place, "endpoint certificates are not verified: an attacker in between can read and change everything")
-                .hint("set `authorities` to the issuing authority, and leave `verify` out");
-        }
+    set(&mut tls.version_min, spec.version_min);
+    set(&mut tls.check, spec.verify);
+    if let Some(verify) = spec.verify.filter(|verify| verify.value == ServerCheck::Nothing) {
+        report
+            .warning(verify.place, "endpoint certificates are not verified: an attacker in between can read and change everything")
+            .hint("set `authorities` to the issuing authority, and leave `verify` out");
     }
     check_names(&tls, endpoints, place, report);
     tls

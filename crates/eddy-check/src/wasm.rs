@@ -30,7 +30,7 @@ pub(super) fn check_wasm(spec: &WasmSpec, folder: &Path, report: &mut ProblemRep
             .vm_config
             .as_ref()
             .map_or_else(String::new, |config| plain_or_json(&config.value.0, report)),
-        isolation: spec.isolation.map_or(WasmIsolation::Worker, |isolation| isolation.value.0),
+        isolation: spec.isolation.map_or(WasmIsolation::Worker, |isolation| isolation.value),
         memory_bytes: spec.memory.map_or(MEMORY_BYTES_DEFAULT, |memory| memory.value.0),
         cpu: spec.cpu.map_or(CPU_DEFAULT, |cpu| cpu.value.0),
         env: env.collect(),

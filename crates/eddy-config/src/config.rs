@@ -431,10 +431,8 @@ impl ListenerConfig {
 impl GatewayConfig {
     /// Returns the tables that a listener serves, in order; none unless it serves routes.
     pub fn tables_of(&self, listener: &ListenerConfig) -> Vec<&Shared<TableConfig>> {
-        match &listener.serve {
-            Serve::Routes(tables) => tables.iter().map(|id| &self.tables[*id]).collect(),
-            Serve::Sites(_) | Serve::Demo | Serve::Forward(_) => Vec::new(),
-        }
+        let Serve::Routes(tables) = &listener.serve else { return Vec::new() };
+        tables.iter().map(|id| &self.tables[*id]).collect()
     }
 
     /// Compiles the tables that a listener serves; `None` unless it serves routes.

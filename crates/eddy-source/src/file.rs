@@ -208,14 +208,12 @@ fn read_below(
     for file in &files {
         match read_file(file, bytes_left) {
             Ok(text) if is_manifest(&text) => rejected.sources.push(text),
-            Ok(text) => passed_over.push(Problem {
-                severity: Severity::Warning,
-                ..Problem::of_file(
-                    &text.path,
-                    "skipped: this is not a manifest".to_owned(),
-                    Some("manifests have `apiVersion` and `kind`; name the file itself if it is eddy's own configuration".to_owned()),
-                )
-            }),
+            Ok(text) => {
+                let message = "skipped: this is not a manifest".to_owned();
+                let hint = "manifests have `apiVersion` and `kind`; name the file itself if it is eddy's own configuration";
+                let problem = Problem::of_file(&text.path, message, Some(hint.to_owned()));
+                passed_over.push(Problem { severity: Severity::Warning, ..problem });
+            }
             Err(problem) => rejected.problems.push(problem),
         }
     }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-use eddy_spec::problem::{Problem, Severity, SourceText};
+use eddy_spec::problem::{Problem, SourceText};
 
 use crate::stamp::Stamp;
 
@@ -86,15 +86,12 @@ fn into_text(name: &str, bytes: Vec<u8>) -> Result<SourceText, Problem> {
                 String::from_utf8_lossy(error.as_bytes().get(..valid).unwrap_or_default()).into_owned();
             let line_start = before.rfind('\n').map_or(0, |at| at + 1);
             let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+            let hint = Some("save the file as UTF-8".to_owned());
             Err(Problem {
-                path: name.into(),
                 line: count(before.matches('\n').count() + 1),
-                column: count(before.chars().count() - before[..line_start].chars().count() + 1),
+                column: count(before[line_start..].chars().count() + 1),
                 length: 1,
-                severity: Severity::Error,
-                message: "this is not UTF-8".to_owned(),
-                hint: Some("save the file as UTF-8".to_owned()),
-                count: 1,
+                ..Problem::of_file(name, "this is not UTF-8".to_owned(), hint)
             })
         }
     }

@@ -31,16 +31,11 @@ impl FileSource {
     ///
     /// A watcher created before [`FileSource::load`] misses no change between the two.
     pub fn watch(&self) -> Watcher {
-        Watcher::new(self.clone())
+        Watcher { source: self.clone(), seen: look(self) }
     }
 }
 
 impl Watcher {
-    fn new(source: FileSource) -> Self {
-        let seen = look(&source);
-        Self { source, seen }
-    }
-
     /// Waits until a file has changed, appeared or vanished, or the list of companion files has changed, and no further
     /// change follows for a tenth of a second.
     ///

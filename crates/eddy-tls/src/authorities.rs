@@ -6,8 +6,7 @@ use rustls::RootCertStore;
 use sha2::{Digest, Sha256};
 
 use crate::error::TlsError;
-use crate::fingerprint::Fingerprint;
-use crate::identity::chain_of;
+use crate::identity::{Fingerprint, chain_of};
 
 /// Trusted certificate authorities; at least one.
 #[derive(Clone, Debug)]

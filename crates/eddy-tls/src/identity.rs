@@ -13,7 +13,6 @@ use x509_cert::der::{Decode, Encode};
 use x509_cert::ext::pkix::SubjectAltName;
 use x509_cert::ext::pkix::name::GeneralName;
 
-use crate::fingerprint::Fingerprint;
 use crate::key_size::rsa_bits;
 use crate::server_name::is_server_name;
 
@@ -29,6 +28,9 @@ pub struct Identity {
     validity: Validity,
     print: Fingerprint,
 }
+
+/// SHA-256 hash of the text that a value was read from.
+pub type Fingerprint = [u8; 32];
 
 /// Validity period of a certificate, in seconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use thiserror::Error;
 use x509_cert::crl::CertificateList;
 use x509_cert::der::{self, Decode};
 
-use crate::fingerprint::Fingerprint;
+use crate::identity::Fingerprint;
 
 /// Certificate revocation lists (RFC 5280 §5); at least one.
 #[derive(Clone, Debug)]

@@ -72,7 +72,7 @@ impl Problem {
         hint: Option<String>,
     ) -> Self {
         let message = format!("`{}`: {message}", named.path.display());
-        Self { message, ..Self::at(&named.place, severity, String::new(), hint) }
+        Self::at(&named.place, severity, message, hint)
     }
 
     /// Creates a problem at a recorded position.
@@ -102,16 +102,8 @@ impl Problem {
 
     /// Creates an error that concerns a file as a whole, such as one that cannot be read.
     pub fn of_file(path: &str, message: String, hint: Option<String>) -> Self {
-        Self {
-            path: path.into(),
-            line: 0,
-            column: 0,
-            length: 0,
-            severity: Severity::Error,
-            message,
-            hint,
-            count: 1,
-        }
+        let place = WrittenPlace { file: path.into(), line: 0, column: 0, length: 0 };
+        Self::at(&place, Severity::Error, message, hint)
     }
 }
 

@@ -144,8 +144,8 @@ impl ProblemReport {
         self.found.sort_by(|a, b| (a.place, a.severity, &a.message).cmp(&(b.place, b.severity, &b.message)));
         self.found.dedup_by(|a, b| a.place == b.place && a.message == b.message);
         let last_place = self.found.last().map_or_else(SourceSpan::default, |found| found.place);
-        let told = self.found.into_iter().map(|found| found.into_problem(sources));
-        let untold =
+        let listed = self.found.into_iter().map(|found| found.into_problem(sources));
+        let unlisted =
             [(self.errors, Severity::Error, "errors"), (self.warnings, Severity::Warning, "warnings")]
                 .into_iter()
                 .filter(|(count, ..)| *count > PROBLEMS_MAX)
@@ -155,7 +155,7 @@ impl ProblemReport {
                     let found = PendingProblem::new(last_place, severity, message);
                     Problem { count, ..found.into_problem(sources) }
                 });
-        told.chain(untold).collect()
+        listed.chain(unlisted).collect()
     }
 
     fn objection_severity(&self) -> Severity {
@@ -164,10 +164,7 @@ impl ProblemReport {
 
     fn note(&mut self, place: SourceSpan, severity: Severity, message: String) -> &mut PendingProblem {
         let hash = self.hasher.hash_one((place, severity, &*message));
-        if !self.count(hash, severity) {
-            return self.hide();
-        }
-        self.show(place, severity, message)
+        self.add(hash, place, severity, || message)
     }
 
     fn note_with(
@@ -177,10 +174,22 @@ impl ProblemReport {
         message: impl FnOnce() -> String,
     ) -> &mut PendingProblem {
         let hash = self.hasher.hash_one((place, severity));
+        self.add(hash, place, severity, message)
+    }
+
+    fn add(
+        &mut self,
+        hash: u64,
+        place: SourceSpan,
+        severity: Severity,
+        message: impl FnOnce() -> String,
+    ) -> &mut PendingProblem {
         if !self.count(hash, severity) {
-            return self.hide();
+            self.spare = PendingProblem::hidden();
+            return &mut self.spare;
         }
-        self.show(place, severity, message())
+        self.found.push(PendingProblem::new(place, severity, message()));
+        self.found.last_mut().expect("a problem was added")
     }
 
     /// Counts a problem unless it is already known; returns whether it is to be shown.
@@ -194,16 +203,6 @@ impl ProblemReport {
         };
         *count += 1;
         *count <= PROBLEMS_MAX
-    }
-
-    fn show(&mut self, place: SourceSpan, severity: Severity, message: String) -> &mut PendingProblem {
-        self.found.push(PendingProblem::new(place, severity, message));
-        self.found.last_mut().expect("a problem was added")
-    }
-
-    fn hide(&mut self) -> &mut PendingProblem {
-        self.spare = PendingProblem::hidden();
-        &mut self.spare
     }
 }
 

@@ -39,18 +39,14 @@ pub type OneOrMany<T> = Either<T, Vec<Spanned<T>>>;
 
 impl<T: FromNode> FromNode for Vec<Spanned<T>> {
     fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self> {
-        match &node.form {
-            YamlNodeKind::List(elements) => {
-                let mut read = Self::with_capacity(elements.len());
-                read.extend(elements.iter().filter_map(|element| Spanned::read(element, report)));
-                // A list without valid elements is not equal to an empty list.
-                (!read.is_empty() || elements.is_empty()).then_some(read)
-            }
-            YamlNodeKind::Text { .. } | YamlNodeKind::Mapping { .. } | YamlNodeKind::Refused => {
-                note_kind(node, Self::shape, report);
-                None
-            }
-        }
+        let YamlNodeKind::List(elements) = &node.form else {
+            note_kind(node, Self::shape, report);
+            return None;
+        };
+        let mut read = Self::with_capacity(elements.len());
+        read.extend(elements.iter().filter_map(|element| Spanned::read(element, report)));
+        // A list without valid elements is not equal to an empty list.
+        (!read.is_empty() || elements.is_empty()).then_some(read)
     }
 
     fn shape() -> ValueSchema {

@@ -113,7 +113,7 @@ impl<T: FromScalar> FromNode for T {
         match Self::parse(text) {
             Ok(value) => Some(value),
             Err(misfit) => {
-                note_misfit(node.place, text, Self::info, misfit, report);
+                note_misfit(node.place, text, Self::info, &misfit, report);
                 None
             }
         }
@@ -167,12 +167,12 @@ fn note_misfit(
     place: SourceSpan,
     text: &str,
     info: impl FnOnce() -> WordInfo,
-    misfit: Misfit,
+    misfit: &Misfit,
     report: &mut ProblemReport,
 ) {
     let message = || {
         let text = shown(text);
-        match &misfit {
+        match misfit {
             Misfit::Form { .. } | Misfit::Choice { .. } => {
                 format!("expected {}, found `{text}`", info().what)
             }
@@ -184,19 +184,17 @@ fn note_misfit(
             Misfit::Reason { reason, .. } => format!("`{text}` {reason}"),
         }
     };
-    let meant = match &misfit {
-        Misfit::Choice { words } => report.closest(text, words.iter().copied()),
-        Misfit::Form { .. } | Misfit::Range | Misfit::Reason { .. } => None,
+    let hint = match misfit {
+        Misfit::Form { hint } | Misfit::Reason { hint, .. } => hint.clone(),
+        Misfit::Choice { words } => {
+            let meant = report.closest(text, words.iter().copied());
+            meant.map(|meant| format!("did you mean `{meant}`?"))
+        }
+        Misfit::Range => None,
     };
     let found = report.error_with(place, message);
-    match misfit {
-        Misfit::Form { hint } | Misfit::Reason { hint, .. } => {
-            hint.into_iter().for_each(|hint| found.hint(hint))
-        }
-        Misfit::Choice { .. } => {
-            meant.into_iter().for_each(|meant| found.hint(format!("did you mean `{meant}`?")));
-        }
-        Misfit::Range => {}
+    if let Some(hint) = hint {
+        found.hint(hint);
     }
 }
 
@@ -205,13 +203,11 @@ pub fn entries_of<'n, 't, T: FromNode>(
     node: &'n YamlNode<'t>,
     report: &mut ProblemReport,
 ) -> Option<&'n [YamlEntry<'t>]> {
-    match &node.form {
-        YamlNodeKind::Mapping { entries, .. } => Some(entries),
-        YamlNodeKind::Text { .. } | YamlNodeKind::List(_) | YamlNodeKind::Refused => {
-            note_kind(node, T::shape, report);
-            None
-        }
-    }
+    let YamlNodeKind::Mapping { entries, .. } = &node.form else {
+        note_kind(node, T::shape, report);
+        return None;
+    };
+    Some(entries)
 }
 
 /// Reports an unknown key of the mapping `mapping` with the schema `shape`, as an objection that leniency can turn into
@@ -231,10 +227,10 @@ pub fn unknown_key(
     let meant = renamed.or_else(|| report.closest(written, keys.iter().copied()));
     let message = || format!("unknown key `{}` in {mapping}", shown(written));
     let found = report.objection_with(entry.key.place, message);
-    found.hint_with(|| match (meant, shape) {
-        (Some(meant), _) if renamed.is_some() => format!("the key has been renamed to `{meant}`"),
-        (Some(meant), _) => format!("did you mean `{meant}`?"),
-        (None, shape) => match shape().parent_keys_of(written).as_slice() {
+    found.hint_with(|| match meant {
+        Some(meant) if renamed.is_some() => format!("the key has been renamed to `{meant}`"),
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => match shape().parent_keys_of(written).as_slice() {
             [] => format!("the keys here are {}", listed(keys, "and")),
             homes => format!("it is a key of {}, one level deeper", listed(homes, "and")),
         },

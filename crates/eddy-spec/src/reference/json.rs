@@ -74,9 +74,7 @@ impl Json {
             ) => Self::text(""),
         }
     }
-}
 
-impl Json {
     /// Converts `node` to JSON, for a value that can be anything.
     fn of_any(node: &YamlNode<'_>) -> Self {
         match &node.form {
@@ -99,19 +97,14 @@ impl Json {
 
 /// Whether `node` is of the kind (scalar, list or mapping) that `shape` describes.
 fn is_fitting(node: &YamlNode<'_>, shape: &ValueSchema) -> bool {
-    match (&node.form, shape) {
-        (YamlNodeKind::Text { .. }, ValueSchema::Word(_))
-        | (YamlNodeKind::List(_), ValueSchema::List(_))
-        | (YamlNodeKind::Mapping { .. }, ValueSchema::Named { .. } | ValueSchema::Mapping(_)) => true,
-        (_, ValueSchema::Any) => true,
-        (_, ValueSchema::Either(one, other)) => is_fitting(node, one) || is_fitting(node, other),
-        (
-            YamlNodeKind::Text { .. }
-            | YamlNodeKind::List(_)
-            | YamlNodeKind::Mapping { .. }
-            | YamlNodeKind::Refused,
-            _,
-        ) => false,
+    match shape {
+        ValueSchema::Word(_) => matches!(node.form, YamlNodeKind::Text { .. }),
+        ValueSchema::List(_) => matches!(node.form, YamlNodeKind::List(_)),
+        ValueSchema::Named { .. } | ValueSchema::Mapping(_) => {
+            matches!(node.form, YamlNodeKind::Mapping { .. })
+        }
+        ValueSchema::Either(one, other) => is_fitting(node, one) || is_fitting(node, other),
+        ValueSchema::Any => true,
     }
 }
 

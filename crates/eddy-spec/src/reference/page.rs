@@ -113,14 +113,8 @@ fn type_text(shape: &ValueSchema, all: &[ReferenceSection]) -> String {
 }
 
 fn choices(shape: &ValueSchema) -> &[(&'static str, &'static str)] {
-    match shape {
-        ValueSchema::Word(word) => &word.choices,
-        ValueSchema::List(_)
-        | ValueSchema::Named { .. }
-        | ValueSchema::Either(..)
-        | ValueSchema::Mapping(_)
-        | ValueSchema::Any => &[],
-    }
+    let ValueSchema::Word(word) = shape else { return &[] };
+    &word.choices
 }
 
 /// Returns the anchor that Markdown generates for a heading.

@@ -1,6 +1,8 @@
 //! Configuration keys of certificates ordered through ACME.
 
-use crate::value::{ChallengeName, ConfigName, DirectoryUrl, EmailAddress, FilePath};
+use eddy_config::AcmeChallenge;
+
+use crate::value::{ConfigName, DirectoryUrl, EmailAddress, FilePath};
 
 mapping! {
     /// A certificate authority that issues certificates through ACME (RFC 8555).
@@ -21,7 +23,7 @@ mapping! {
         /// Contact address that is sent to the authority.
         optional email: EmailAddress, otherwise "no contact address is sent", example "ops@example.com";
         /// Challenge by which the authority verifies that a host is served here.
-        optional challenge: ChallengeName, default "tls-alpn-01", example "http-01";
+        optional challenge: AcmeChallenge, default "tls-alpn-01", example "http-01";
         /// Certificate profile, one of those that the authority offers.
         optional profile: ConfigName, otherwise "the authority chooses", example "shortlived";
         /// PEM file with the CA certificates that verify the authority's own server certificate.

@@ -1,13 +1,15 @@
 //! Configuration keys of the built-in filters.
 
+use eddy_builtin::{
+    EnumForm, IdFormat, JsonFieldNaming, RateFields, RequestFraction, StreamForm, Unknown, UnknownRequests,
+};
 use eddy_config::AddressBlock;
 
 use super::EditsSpec;
 use crate::read::{Boxed, NamedMap, Spanned};
 use crate::value::{
-    BoundedText, ByteSize, EnumFormName, FieldName, FieldNameOrAll, FilePath, IdFormatName, JsonNamesName,
-    MethodOrAll, Number, OriginText, Percent, RateFieldsName, RateKeyName, StreamFormName, Time, UnknownName,
-    UnknownRequestsName, UserName,
+    BoundedText, ByteSize, FieldName, FilePath, MethodName, Number, OrAll, OriginText, RateKeyName, Time,
+    UserName,
 };
 
 mapping! {
@@ -76,11 +78,11 @@ mapping! {
         /// `https://*.example.com`, a regular expression after `~` that must match the whole origin, or `*` for all.
         required origins: Vec<Spanned<OriginText>>, example "['https://example.com', 'https://*.example.org']";
         /// Methods that these origins may use; `*` for all.
-        optional methods: Vec<Spanned<MethodOrAll>>, default "[GET, HEAD, POST]", example "[GET, PUT, DELETE]";
+        optional methods: Vec<Spanned<OrAll<MethodName>>>, default "[GET, HEAD, POST]", example "[GET, PUT, DELETE]";
         /// Request headers that these origins may send in addition to the safelisted ones; `*` for all.
-        optional headers: Vec<Spanned<FieldNameOrAll>>, default "[]", example "[authorization, content-type]";
+        optional headers: Vec<Spanned<OrAll<FieldName>>>, default "[]", example "[authorization, content-type]";
         /// Response headers that these origins may read in addition to the safelisted ones; `*` for all.
-        optional expose: Vec<Spanned<FieldNameOrAll>>, default "[]", example "[x-request-id]";
+        optional expose: Vec<Spanned<OrAll<FieldName>>>, default "[]", example "[x-request-id]";
         /// Whether requests may carry credentials such as cookies and passwords. Cannot be combined with the origin
         /// `*`.
         optional credentials: bool, default "false", example "true";
@@ -123,7 +125,7 @@ mapping! {
         /// Header that carries the ID.
         optional header: FieldName, default "x-request-id", example "x-trace";
         /// Format of generated IDs.
-        optional format: IdFormatName, default "uuid7", example "hex";
+        optional format: IdFormat, default "uuid7", example "hex";
         /// Peers whose own request ID is kept if it consists of 1 to 128 visible characters. All other IDs are
         /// replaced.
         optional trusted: Vec<Spanned<AddressBlock>>, default "[]", example "[10.0.0.0/8]";
@@ -157,7 +159,7 @@ mapping! {
         /// two. Beyond it, the least used are evicted first.
         optional entries: Number<64, 4_194_304>, default "65536", example "1000000";
         /// Which responses have the headers `RateLimit-Policy` and `RateLimit`.
-        optional tell: RateFieldsName, default "refused", example "always";
+        optional tell: RateFields, default "refused", example "always";
         group NoneOrOne of key header;
     }
 }
@@ -195,7 +197,7 @@ mapping! {
         /// Length of the delay; at most the filter's `timeout`.
         required time: Time<1, 3_600_000>, example "2s";
         /// Percentage of requests that are delayed.
-        optional percent: Percent, default "100", example "5";
+        optional percent: RequestFraction, default "100", example "5";
     }
 }
 
@@ -205,7 +207,7 @@ mapping! {
         /// Status of the response.
         required status: Number<200, 599>, example "503";
         /// Percentage of requests that are answered.
-        optional percent: Percent, default "100", example "0.1";
+        optional percent: RequestFraction, default "100", example "0.1";
     }
 }
 
@@ -224,20 +226,20 @@ mapping! {
         /// as the body.
         optional auto: bool, default "false", example "true";
         /// Handling of requests that match no method.
-        optional unknown_requests: UnknownRequestsName, default "pass", example "refuse";
+        optional unknown_requests: UnknownRequests, default "pass", example "refuse";
         /// Handling of query parameters that match no field.
-        optional unknown_parameters: UnknownName, default "refuse", example "ignore";
+        optional unknown_parameters: Unknown, default "refuse", example "ignore";
         /// Handling of JSON members and enum names that the message does not have.
-        optional unknown_fields: UnknownName, default "refuse", example "ignore";
+        optional unknown_fields: Unknown, default "refuse", example "ignore";
         /// Query parameters that are ignored because they are meant for another component.
         optional ignore_parameters: Vec<Spanned<BoundedText<256>>>, default "[]", example "[key, alt]";
         /// Format of streamed messages in a response. A client that accepts `application/x-ndjson` or
         /// `text/event-stream` gets that format.
-        optional stream: StreamFormName, default "array", example "lines";
+        optional stream: StreamForm, default "array", example "lines";
         /// Field names in responses. Requests may use either.
-        optional names: JsonNamesName, default "json", example "declared";
+        optional names: JsonFieldNaming, default "json", example "declared";
         /// Format of enums in responses. Requests may use either.
-        optional enums: EnumFormName, default "names", example "numbers";
+        optional enums: EnumForm, default "names", example "numbers";
         /// Whether responses contain fields that have their default value.
         optional defaults: bool, default "false", example "true";
         /// Maximum size of a message, in binary form or as JSON. Larger messages are answered 413, or 502 if they come

@@ -1,5 +1,7 @@
 //! Configuration keys of a filter, and of the settings that a rule has for one.
 
+use eddy_filter::FailurePolicy;
+
 use super::builtin::{
     BasicAuthSpec, BodyLimitSpec, CorsSpec, FaultSpec, GrpcJsonSpec, GrpcWebSpec, HeadersSpec, IpAccessSpec,
     RateLimitSpec, RequestIdSpec,
@@ -8,7 +10,7 @@ use super::lua::{LuaRuleSpec, LuaSpec};
 use super::messages::{FilterFieldsSpec, MessageFieldsSpec, RedactSpec};
 use super::wasm::WasmSpec;
 use crate::read::{Any, Boxed, Deferred};
-use crate::value::{ByteSize, ConfigName, FailureName, FilePath, Number, Time};
+use crate::value::{ByteSize, ConfigName, FilePath, Number, Time};
 
 mapping! {
     /// A filter: the engine that runs it, its configuration, and the handling of exchanges in which it fails. Listeners
@@ -53,7 +55,7 @@ mapping! {
         /// Protobuf message fields that a Go, Lua, Wasm or native filter reads, by paths.
         optional fields: Boxed<FilterFieldsSpec>, otherwise "no fields", example "{descriptors: ./orders.binpb, request: {tenant: {path: customer.tenant}}}";
         /// Handling of an exchange in which the filter fails.
-        optional on_failure: FailureName, default "closed", example "open";
+        optional on_failure: FailurePolicy, default "closed", example "open";
         /// Maximum time that the filter may pause a message. Beyond it the response is 504.
         optional timeout: Time<1, 3_600_000>, default "30s", example "5s";
         /// Whether the hooks of a Go or native filter run on separate threads instead of the worker's: for filters that

@@ -1,12 +1,13 @@
 //! Top-level configuration keys, and those of the gateway as a whole.
 
+use std::net::SocketAddr;
+
 use eddy_config::{LogFormat, LogTarget};
 
 use super::{AcmeSpec, ClusterSpec, FilterSpec, KubernetesSpec, ListenerSpec, RuleSpec, TableSpec};
 use crate::read::{Either, NamedMap, Spanned};
 use crate::value::{
-    AdminAddress, BoundedText, ByteSize, ConfigName, LogLevelName, MetadataName, Number, RecordKey, Time,
-    TimeZoneName,
+    BoundedText, ByteSize, ConfigName, LogLevelName, MetadataName, Number, RecordKey, Time, TimeZoneName,
 };
 
 mapping! {
@@ -59,7 +60,7 @@ mapping! {
     /// Admin listener: metrics, health and the running configuration. It has no authentication.
     AdminSpec as "admin" {
         /// Bound address. It must be a loopback address unless `allow_remote` is `true`.
-        required address: AdminAddress, example "127.0.0.1:9901";
+        required address: SocketAddr, example "127.0.0.1:9901";
         /// Whether the address may be reachable from other machines.
         optional allow_remote: bool, default "false", example "true";
     }

@@ -1,13 +1,11 @@
 //! Configuration keys of a listener.
 
-use eddy_config::{AddressBlock, ListenAddress};
+use eddy_config::{AddressBlock, ListenAddress, ProxyVersion};
 use eddy_route::HostPattern;
 
 use crate::read::{OneOrMany, Spanned};
 use crate::spec::ListenerTlsSpec;
-use crate::value::{
-    ByteSize, ConfigName, FieldName, Number, ProxyVersionName, Pseudonym, Time, TransportName,
-};
+use crate::value::{ByteSize, ConfigName, FieldName, Number, Pseudonym, Time, TransportName};
 
 mapping! {
     /// A listener: a bound address, how it is served, and its limits.
@@ -60,7 +58,7 @@ mapping! {
         /// wins. If the listener has no `tls`, TLS is not terminated: eddy reads only the name.
         optional server_names: Vec<Spanned<HostPattern>>, otherwise "names that no other entry has, and clients without TLS", example "[db.example.com, '*.example.org']";
         /// PROXY protocol version in which the client address is passed to the endpoint.
-        optional proxy_protocol: ProxyVersionName, otherwise "no PROXY protocol header is sent", example "v2";
+        optional proxy_protocol: ProxyVersion, otherwise "no PROXY protocol header is sent", example "v2";
         /// With `protocol: udp`: maximum datagrams from a client in one session. The next one starts another session,
         /// which may go to another endpoint.
         optional datagrams: Number<1, 1_000_000_000>, otherwise "no limit: a session ends when it is idle for `timeouts.idle`", example "1";

@@ -1,10 +1,9 @@
 //! Configuration keys of the filters that inspect protobuf messages.
 
+use eddy_builtin::{AnyValues, Directions, Unreadable, WhichMessage};
+
 use crate::read::{NamedMap, Spanned};
-use crate::value::{
-    AnyValuesName, BoundedText, ByteSize, DirectionsName, FieldName, FilePath, Number, RecordKey,
-    RedactEditName, UnreadableName, WhichMessageName,
-};
+use crate::value::{BoundedText, ByteSize, FieldName, FilePath, Number, RecordKey, RedactEditName};
 
 mapping! {
     /// Extracts fields of protobuf messages, in gRPC calls or as a whole body. Values are stored in the metadata
@@ -26,10 +25,10 @@ mapping! {
         /// method.
         optional response_message: BoundedText<512>, otherwise "such bodies are not inspected", example "orders.v1.Receipt";
         /// Message of a stream from which fields are extracted. Headers always come from the first.
-        optional which: WhichMessageName, default "first", example "last";
+        optional which: WhichMessage, default "first", example "last";
         /// Handling of a request whose first message cannot be read (malformed, compressed or too large) although one
         /// of its fields becomes a header. If no field becomes a header, such requests are always forwarded.
-        optional unreadable: UnreadableName, default "refuse", example "pass";
+        optional unreadable: Unreadable, default "refuse", example "pass";
         /// Maximum size of a message that is inspected. If a field becomes a header, the request head waits for the
         /// message.
         optional message_bytes_max: ByteSize<1024, 8_388_608>, default "64KiB", example "1MiB";
@@ -132,7 +131,7 @@ mapping! {
         /// Text that replaces strings and bytes, with `edit: mask`.
         optional text: BoundedText<32>, default "'***'", example "(hidden)";
         /// Direction of the messages that are changed.
-        optional direction: DirectionsName, default "both", example "response";
+        optional direction: Directions, default "both", example "response";
         /// Full name of the message type of request bodies under `application/x-protobuf` and similar content types, if
         /// the path is not that of a method.
         optional request_message: BoundedText<512>, otherwise "`unknown` applies", example "accounts.v1.Account";
@@ -140,12 +139,12 @@ mapping! {
         /// method.
         optional response_message: BoundedText<512>, otherwise "`unknown` applies", example "accounts.v1.Account";
         /// Handling of compressed messages. Unless it is `pass`, endpoints are asked not to compress messages.
-        optional compressed: UnreadableName, default "refuse", example "pass";
+        optional compressed: Unreadable, default "refuse", example "pass";
         /// Handling of messages whose method is not in the descriptors, of bodies whose message type is unknown, and of
         /// other formats such as gRPC-Web.
-        optional unknown: UnreadableName, default "refuse", example "pass";
+        optional unknown: Unreadable, default "refuse", example "pass";
         /// Handling of values in a `google.protobuf.Any`, which are not inspected, with `options` or `fields`.
-        optional any: AnyValuesName, default "drop", example "pass";
+        optional any: AnyValues, default "drop", example "pass";
         /// Maximum size of a message that is buffered because its length changes. Exchanges with larger messages are
         /// refused. With `edit: same_length` messages of any size are streamed.
         optional message_bytes_max: ByteSize<1024, 8_388_608>, default "4MiB", example "1MiB";

@@ -1,14 +1,14 @@
 //! Configuration keys of a route table and its rules.
 
-use eddy_config::{FailoverReason, ListenAddress};
+use eddy_config::{Connect, FailoverReason, ListenAddress};
+use eddy_http::GrpcStatus;
 use eddy_route::HostPattern;
 
 use super::{EditsSpec, RuleFilterSpec};
 use crate::read::{Boxed, Either, NamedMap, OneOrMany, Spanned};
 use crate::value::{
-    BoundedText, ConfigName, ConnectName, ContentType, DialectName, FieldName, FilePath, GrpcFailure,
-    HostAndPort, MethodName, Number, ParameterName, PathText, Rank, RedirectStatus, Scheme, Time,
-    UpgradeName,
+    BoundedText, ConfigName, ContentType, DialectName, FieldName, FilePath, HostAndPort, MethodName, Number,
+    ParameterName, PathText, Rank, RedirectStatus, Scheme, Time, UpgradeName,
 };
 
 /// Text that a condition compares with, at most 4096 bytes.
@@ -68,7 +68,7 @@ mapping! {
         /// not see it.
         optional upgrades: Vec<Spanned<UpgradeName>>, default "[websocket]", example "[websocket, spdy/3.1]";
         /// Handling of `CONNECT` requests, by which clients ask for a tunnel.
-        optional connect: ConnectName, default "refuse", example "open";
+        optional connect: Connect, default "refuse", example "open";
         /// Settings for filters of the listener, by name.
         optional filters: Boxed<NamedMap<ConfigName, RuleFilterSpec>>, otherwise "the settings of the filters themselves", example "{auth: {disabled: true}}";
         group One of cluster clusters respond redirect;
@@ -233,6 +233,6 @@ mapping! {
         /// gRPC statuses for which a call is retried. To HTTP a gRPC call is not idempotent: list only statuses for
         /// which your methods can be repeated. A call is retried only if the endpoint has ended it without a response
         /// message and has been sent at most 1 MiB of it.
-        optional grpc_statuses: Vec<Spanned<GrpcFailure>>, default "[]", example "[unavailable]";
+        optional grpc_statuses: Vec<Spanned<GrpcStatus>>, default "[]", example "[unavailable]";
     }
 }

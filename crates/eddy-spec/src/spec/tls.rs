@@ -1,7 +1,9 @@
 //! Configuration keys of TLS, towards clients and towards endpoints.
 
+use eddy_model::{ServerCheck, TlsVersion};
+
 use crate::read::{OneOrMany, Spanned};
-use crate::value::{CertifiedHost, FilePath, ServerCheckName, ServerName, Time, TlsVersionName};
+use crate::value::{CertifiedHost, FilePath, ServerName, Time};
 
 mapping! {
     /// TLS towards clients.
@@ -17,7 +19,7 @@ mapping! {
         /// the first certificate.
         optional strict_names: bool, default "false", example "true";
         /// Minimum TLS version.
-        optional version_min: TlsVersionName, default "tls1.2", example "tls1.3";
+        optional version_min: TlsVersion, default "tls1.2", example "tls1.3";
         /// Client certificates (mTLS).
         optional clients: ClientCertificatesSpec, otherwise "no client certificate is requested", example "{authorities: clients.pem}";
         /// Maximum time from the start of a connection to the end of the TLS handshake. Slower connections are closed.
@@ -75,9 +77,9 @@ mapping! {
         /// Verification of endpoint certificates: `full`, a certificate that an authority has issued for the server
         /// name; `authority`, one for any name; `none`, any certificate, which allows an attacker between eddy and the
         /// endpoint to read and change everything.
-        optional verify: ServerCheckName, default "full", example "authority";
+        optional verify: ServerCheck, default "full", example "authority";
         /// Minimum TLS version.
-        optional version_min: TlsVersionName, default "tls1.2", example "tls1.3";
+        optional version_min: TlsVersion, default "tls1.2", example "tls1.3";
     }
 }
 

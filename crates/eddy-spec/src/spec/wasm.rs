@@ -1,7 +1,9 @@
 //! Configuration keys of a Wasm filter.
 
+use eddy_config::WasmIsolation;
+
 use crate::read::{Any, NamedMap};
-use crate::value::{BoundedText, ByteSize, FilePath, IsolationName, Time, VariableName};
+use crate::value::{BoundedText, ByteSize, FilePath, Time, VariableName};
 
 mapping! {
     /// A Wasm filter with the proxy-wasm ABI: its module, and the module's permissions and limits.
@@ -17,7 +19,7 @@ mapping! {
         /// Configuration that the module receives when an instance starts: a string as it is, any other value as JSON.
         optional vm_config: Any, otherwise "nothing", example "{region: eu}";
         /// Exchanges that a fault of the module affects.
-        optional isolation: IsolationName, default "worker", example "stream";
+        optional isolation: WasmIsolation, default "worker", example "stream";
         /// Maximum memory of an instance.
         optional memory: ByteSize<65_536, 4_294_967_296>, default "64MiB", example "16MiB";
         /// Maximum time of one call into the module. Beyond it the instance is stopped.

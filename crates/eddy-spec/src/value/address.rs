@@ -9,10 +9,6 @@ use eddy_model::EndpointAddress;
 use super::host::{parse_host, parse_port};
 use crate::read::{FromScalar, Misfit, WordInfo};
 
-/// Address of the admin listener.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AdminAddress(pub SocketAddr);
-
 /// Address of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointAddressText(pub EndpointAddress);
@@ -34,9 +30,9 @@ impl FromScalar for ListenAddress {
     }
 }
 
-impl FromScalar for AdminAddress {
+impl FromScalar for SocketAddr {
     fn parse(text: &str) -> Result<Self, Misfit> {
-        parse_socket_address(text).map(Self)
+        parse_socket_address(text)
     }
 
     fn info() -> WordInfo {

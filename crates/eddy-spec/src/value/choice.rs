@@ -1,6 +1,12 @@
 //! Keywords of the file format, each with its meaning.
 
-use eddy_config::{AcmeChallenge, FailoverReason, LogFormat, ProxyVersion};
+use eddy_builtin::{
+    AnyValues, Directions, EnumForm, IdFormat, JsonFieldNaming, RateFields, StreamForm, Unknown,
+    UnknownRequests, Unreadable, WhichMessage,
+};
+use eddy_config::{AcmeChallenge, Connect, FailoverReason, LogFormat, ProxyVersion, WasmIsolation};
+use eddy_filter::FailurePolicy;
+use eddy_http::GrpcStatus;
 use eddy_model::{Balance, LinkProtocol, ServerCheck, TlsVersion};
 use eddy_route::RegexRank;
 
@@ -27,22 +33,6 @@ pub enum DialectName {
     Nginx,
 }
 
-/// Verification of endpoint certificates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ServerCheckName(pub ServerCheck);
-
-/// A TLS version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TlsVersionName(pub TlsVersion);
-
-/// ACME challenge that proves control of a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChallengeName(pub AcmeChallenge);
-
-/// A version of the PROXY protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProxyVersionName(pub ProxyVersion);
-
 /// Transport protocol of a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransportName {
@@ -52,27 +42,58 @@ pub enum TransportName {
     Udp,
 }
 
+/// Key by which requests are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateKeyName {
+    /// All requests together.
+    All,
+    /// Requests of one client.
+    Client,
+}
+
+/// A library that Lua scripts may be allowed to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LuaLibraryName {
+    /// `os`.
+    Os,
+    /// `io`.
+    Io,
+    /// `package` and `require`.
+    Package,
+    /// `ffi`.
+    Ffi,
+}
+
+/// Change that is made to a redacted field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedactEditName {
+    /// The field is removed.
+    Drop,
+    /// The value is replaced.
+    Mask,
+    /// The value is replaced by one of the same length.
+    SameLength,
+}
+
 /// Reads types as the keywords of a table.
 macro_rules! keywords {
     ($($name:ident: $meanings:ident;)+) => {
         $(
-            impl crate::read::FromScalar for $name {
-                fn parse(text: &str) -> Result<Self, crate::read::Misfit> {
-                    crate::value::choice::choose(text, $meanings)
+            impl FromScalar for $name {
+                fn parse(text: &str) -> Result<Self, Misfit> {
+                    choose(text, $meanings)
                 }
 
-                fn info() -> crate::read::WordInfo {
-                    crate::value::choice::info($meanings, crate::read::WordKind::Text)
+                fn info() -> WordInfo {
+                    info($meanings, WordKind::Text)
                 }
             }
         )+
     };
 }
 
-pub(super) use keywords;
-
 /// A keyword, its value and its meaning.
-pub(super) type Meaning<T> = (&'static str, T, &'static str);
+type Meaning<T> = (&'static str, T, &'static str);
 
 keywords! {
     Balance: BALANCES;
@@ -82,10 +103,28 @@ keywords! {
     LogLevelName: LEVELS;
     Scheme: SCHEMES;
     RegexRank: REGEX_RANKS;
-    TlsVersionName: TLS_VERSIONS;
+    TlsVersion: TLS_VERSIONS;
     TransportName: TRANSPORTS;
-    ProxyVersionName: PROXY_VERSIONS;
-    ServerCheckName: SERVER_CHECKS;
+    ProxyVersion: PROXY_VERSIONS;
+    ServerCheck: SERVER_CHECKS;
+    LuaLibraryName: LUA_LIBRARIES;
+    FailurePolicy: FAILURES;
+    IdFormat: ID_FORMATS;
+    RateFields: RATE_FIELDS;
+    RateKeyName: RATE_KEYS;
+    RedactEditName: REDACT_EDITS;
+    Directions: DIRECTIONS;
+    Unreadable: UNREADABLE;
+    AnyValues: ANY_VALUES;
+    WhichMessage: WHICH_MESSAGE;
+    UnknownRequests: UNKNOWN_REQUESTS;
+    Unknown: UNKNOWN;
+    StreamForm: STREAM_FORMS;
+    JsonFieldNaming: JSON_NAMES;
+    EnumForm: ENUM_FORMS;
+    GrpcStatus: GRPC_STATUSES;
+    WasmIsolation: ISOLATIONS;
+    Connect: CONNECTS;
 }
 
 impl FromScalar for RedirectStatus {
@@ -113,7 +152,7 @@ impl FromScalar for DialectName {
     }
 }
 
-impl FromScalar for ChallengeName {
+impl FromScalar for AcmeChallenge {
     fn parse(text: &str) -> Result<Self, Misfit> {
         if text == "dns-01" {
             return Err(Misfit::form(
@@ -128,7 +167,7 @@ impl FromScalar for ChallengeName {
     }
 }
 
-pub(super) fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, Misfit> {
+fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, Misfit> {
     if let Some((_, value, _)) = meanings.iter().find(|(word, ..)| *word == text) {
         return Ok(*value);
     }
@@ -139,7 +178,7 @@ pub(super) fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, 
     })
 }
 
-pub(super) fn info<T>(meanings: &[Meaning<T>], kind: WordKind) -> WordInfo {
+fn info<T>(meanings: &[Meaning<T>], kind: WordKind) -> WordInfo {
     let words: Vec<&str> = meanings.iter().map(|(word, ..)| *word).collect();
     let choices = meanings.iter().map(|(word, _, meaning)| (*word, *meaning)).collect();
     WordInfo { kind, choices, ..WordInfo::text(&listed(&words, "or")) }
@@ -203,18 +242,18 @@ const LEVELS: &[Meaning<LogLevelName>] = &[
 const SCHEMES: &[Meaning<Scheme>] =
     &[("http", Scheme("http"), "without TLS"), ("https", Scheme("https"), "with TLS")];
 
-const TLS_VERSIONS: &[Meaning<TlsVersionName>] = &[
+const TLS_VERSIONS: &[Meaning<TlsVersion>] = &[
     (
         "tls1.2",
-        TlsVersionName(TlsVersion::Tls12),
+        TlsVersion::Tls12,
         "TLS 1.2, only with forward secrecy and authenticated encryption, and TLS 1.3",
     ),
-    ("tls1.3", TlsVersionName(TlsVersion::Tls13), "TLS 1.3 only"),
+    ("tls1.3", TlsVersion::Tls13, "TLS 1.3 only"),
 ];
 
-const PROXY_VERSIONS: &[Meaning<ProxyVersionName>] = &[
-    ("v1", ProxyVersionName(ProxyVersion::V1), "a text line, which every proxy supports"),
-    ("v2", ProxyVersionName(ProxyVersion::V2), "binary, shorter and faster to parse"),
+const PROXY_VERSIONS: &[Meaning<ProxyVersion>] = &[
+    ("v1", ProxyVersion::V1, "a text line, which every proxy supports"),
+    ("v2", ProxyVersion::V2, "binary, shorter and faster to parse"),
 ];
 
 const TRANSPORTS: &[Meaning<TransportName>] = &[
@@ -222,31 +261,23 @@ const TRANSPORTS: &[Meaning<TransportName>] = &[
     ("udp", TransportName::Udp, "datagrams, which are forwarded by session; needs `forward`"),
 ];
 
-const CHALLENGES: &[Meaning<ChallengeName>] = &[
+const CHALLENGES: &[Meaning<AcmeChallenge>] = &[
     (
         "tls-alpn-01",
-        ChallengeName(AcmeChallenge::TlsAlpn01),
+        AcmeChallenge::TlsAlpn01,
         "by a TLS handshake on port 443 of each host, which must reach the listener with the certificate",
     ),
     (
         "http-01",
-        ChallengeName(AcmeChallenge::Http01),
+        AcmeChallenge::Http01,
         "by a request on port 80 of each host, which must reach a listener without TLS",
     ),
 ];
 
-const SERVER_CHECKS: &[Meaning<ServerCheckName>] = &[
-    (
-        "full",
-        ServerCheckName(ServerCheck::Full),
-        "a certificate that an authority has issued for the server name",
-    ),
-    (
-        "authority",
-        ServerCheckName(ServerCheck::Authority),
-        "a certificate that an authority has issued, for any name",
-    ),
-    ("none", ServerCheckName(ServerCheck::Nothing), "any certificate"),
+const SERVER_CHECKS: &[Meaning<ServerCheck>] = &[
+    ("full", ServerCheck::Full, "a certificate that an authority has issued for the server name"),
+    ("authority", ServerCheck::Authority, "a certificate that an authority has issued, for any name"),
+    ("none", ServerCheck::Nothing, "any certificate"),
 ];
 
 const REDIRECT_STATUSES: &[Meaning<RedirectStatus>] = &[
@@ -267,3 +298,168 @@ const DIALECTS: &[Meaning<DialectName>] = &[
     ("eddy", DialectName::Eddy, "eddy's own rules and their order"),
     ("nginx", DialectName::Nginx, "servers and locations of an nginx.conf, from a `file`"),
 ];
+
+const FAILURES: &[Meaning<FailurePolicy>] = &[
+    ("closed", FailurePolicy::Closed, "the response is 500, or is cut off if it has begun"),
+    (
+        "open",
+        FailurePolicy::Open,
+        "the filter is skipped for the rest of the exchange; as `closed` if it has changed something",
+    ),
+];
+
+const LUA_LIBRARIES: &[Meaning<LuaLibraryName>] = &[
+    ("os", LuaLibraryName::Os, "the clock, the environment and other programs"),
+    ("io", LuaLibraryName::Io, "files"),
+    ("package", LuaLibraryName::Package, "`require`: modules in Lua and C"),
+    ("ffi", LuaLibraryName::Ffi, "all memory of the process"),
+];
+
+const ID_FORMATS: &[Meaning<IdFormat>] = &[
+    ("hex", IdFormat::Hex, "32 hexadecimal digits"),
+    ("uuid4", IdFormat::Uuid4, "a random UUID"),
+    ("uuid7", IdFormat::Uuid7, "a UUID that begins with the time, so that IDs sort by time"),
+];
+
+const RATE_FIELDS: &[Meaning<RateFields>] = &[
+    ("never", RateFields::Never, "none"),
+    ("refused", RateFields::Refused, "responses with status 429"),
+    ("always", RateFields::Always, "all"),
+];
+
+const RATE_KEYS: &[Meaning<RateKeyName>] = &[
+    ("all", RateKeyName::All, "all requests together"),
+    ("client", RateKeyName::Client, "the requests of one client address, or of one IPv6 prefix"),
+];
+
+const REDACT_EDITS: &[Meaning<RedactEditName>] = &[
+    ("drop", RedactEditName::Drop, "they are removed"),
+    (
+        "mask",
+        RedactEditName::Mask,
+        "strings and bytes become `text`, numbers 0, enums their first value; messages and maps are removed",
+    ),
+    (
+        "same_length",
+        RedactEditName::SameLength,
+        "each byte of a string becomes `*`, other values 0 in as many bytes; messages and maps are removed",
+    ),
+];
+
+const DIRECTIONS: &[Meaning<Directions>] = &[
+    ("both", Directions::Both, "requests and responses"),
+    ("request", Directions::Requests, "requests"),
+    ("response", Directions::Responses, "responses"),
+];
+
+const UNREADABLE: &[Meaning<Unreadable>] = &[
+    (
+        "refuse",
+        Unreadable::Refuse,
+        "the response is 400, 413 or 415, or 502 for a response message; an exchange in progress is cut off",
+    ),
+    ("pass", Unreadable::Pass, "they are forwarded unchanged"),
+];
+
+const ANY_VALUES: &[Meaning<AnyValues>] = &[
+    ("drop", AnyValues::Drop, "they are removed, but not their types"),
+    ("pass", AnyValues::Pass, "they are forwarded unchanged"),
+];
+
+const WHICH_MESSAGE: &[Meaning<WhichMessage>] = &[
+    ("first", WhichMessage::First, "the first; later messages are not inspected"),
+    ("last", WhichMessage::Last, "the last"),
+];
+
+const UNKNOWN_REQUESTS: &[Meaning<UnknownRequests>] = &[
+    ("pass", UnknownRequests::Pass, "they are forwarded unchanged"),
+    ("refuse", UnknownRequests::Refuse, "the response is 404, or 405 if the path is known"),
+];
+
+const UNKNOWN: &[Meaning<Unknown>] =
+    &[("refuse", Unknown::Refuse, "the response is 400"), ("ignore", Unknown::Ignore, "they are ignored")];
+
+const STREAM_FORMS: &[Meaning<StreamForm>] = &[
+    ("array", StreamForm::Array, "as elements of a JSON array"),
+    ("lines", StreamForm::Lines, "one per line, as `application/x-ndjson`"),
+    ("events", StreamForm::Events, "as events of a `text/event-stream`"),
+];
+
+const JSON_NAMES: &[Meaning<JsonFieldNaming>] = &[
+    ("json", JsonFieldNaming::Json, "JSON names, in camel case unless `json_name` specifies another"),
+    ("declared", JsonFieldNaming::Declared, "names as declared"),
+];
+
+const ENUM_FORMS: &[Meaning<EnumForm>] =
+    &[("names", EnumForm::Names, "by name"), ("numbers", EnumForm::Numbers, "by number")];
+
+const GRPC_STATUSES: &[Meaning<GrpcStatus>] = &[
+    ("cancelled", GrpcStatus::Cancelled, "1, the operation was cancelled"),
+    ("unknown", GrpcStatus::Unknown, "2, unknown error"),
+    ("invalid_argument", GrpcStatus::InvalidArgument, "3, the client specified an invalid argument"),
+    (
+        "deadline_exceeded",
+        GrpcStatus::DeadlineExceeded,
+        "4, the deadline expired before the operation completed",
+    ),
+    ("not_found", GrpcStatus::NotFound, "5, a requested entity was not found"),
+    (
+        "already_exists",
+        GrpcStatus::AlreadyExists,
+        "6, the entity that the client attempted to create already exists",
+    ),
+    (
+        "permission_denied",
+        GrpcStatus::PermissionDenied,
+        "7, the caller does not have permission to execute the operation",
+    ),
+    (
+        "resource_exhausted",
+        GrpcStatus::ResourceExhausted,
+        "8, a resource is exhausted, such as a quota or disk space",
+    ),
+    (
+        "failed_precondition",
+        GrpcStatus::FailedPrecondition,
+        "9, the system is not in a state required for the operation",
+    ),
+    ("aborted", GrpcStatus::Aborted, "10, the operation was aborted, typically due to a concurrency issue"),
+    ("out_of_range", GrpcStatus::OutOfRange, "11, the operation was attempted past the valid range"),
+    ("unimplemented", GrpcStatus::Unimplemented, "12, the operation is not implemented"),
+    ("internal", GrpcStatus::Internal, "13, internal error"),
+    ("unavailable", GrpcStatus::Unavailable, "14, the service is currently unavailable"),
+    ("data_loss", GrpcStatus::DataLoss, "15, unrecoverable data loss or corruption"),
+    (
+        "unauthenticated",
+        GrpcStatus::Unauthenticated,
+        "16, the request has no valid authentication credentials",
+    ),
+];
+
+const ISOLATIONS: &[Meaning<WasmIsolation>] = &[
+    ("worker", WasmIsolation::Worker, "each worker has an instance; a fault ends all exchanges in it"),
+    ("stream", WasmIsolation::Stream, "each exchange has an instance; a fault ends only that exchange"),
+];
+
+const CONNECTS: &[Meaning<Connect>] = &[
+    ("refuse", Connect::Refuse, "the response is 501"),
+    ("pass", Connect::Pass, "it is forwarded to an endpoint, which opens or refuses the tunnel"),
+    (
+        "open",
+        Connect::Open,
+        "eddy opens the tunnel to an endpoint of the cluster, regardless of the target in the request",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_grpc_status_but_the_good_one_has_its_word() {
+        let words: Vec<_> = GRPC_STATUSES.iter().map(|(word, status, _)| (*word, *status)).collect();
+        let expected: Vec<_> =
+            GrpcStatus::ALL.iter().skip(1).map(|status| (status.name(), *status)).collect();
+        assert_eq!(words, expected);
+    }
+}

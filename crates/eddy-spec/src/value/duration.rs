@@ -9,6 +9,12 @@ use crate::read::{FromScalar, Misfit, WordInfo};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time<const LEAST: u64, const MOST: u64>(pub Duration);
 
+impl<const LEAST: u64, const MOST: u64> From<Time<LEAST, MOST>> for Duration {
+    fn from(time: Time<LEAST, MOST>) -> Self {
+        time.0
+    }
+}
+
 impl<const LEAST: u64, const MOST: u64> FromScalar for Time<LEAST, MOST> {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let duration = parse_duration(text)?;

@@ -2,11 +2,8 @@
 
 use std::path::PathBuf;
 
-use eddy_builtin::{IdFormat, OriginPattern, RateFields, RequestFraction};
-use eddy_filter::FailurePolicy;
+use eddy_builtin::{OriginPattern, RequestFraction};
 
-use super::choice::{Meaning, keywords};
-use super::text::{FieldName, MethodName};
 use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
 
 /// Path of a file or directory.
@@ -21,38 +18,9 @@ pub struct UserName(pub String);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginText(pub OriginPattern);
 
-/// A method, or all methods.
+/// A value, or `*` for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MethodOrAll(pub Option<String>);
-
-/// A header name, or all headers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldNameOrAll(pub Option<String>);
-
-/// A percentage with up to four decimal places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Percent(pub RequestFraction);
-
-/// Handling of an exchange in which a filter fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FailureName(pub FailurePolicy);
-
-/// Format of a request ID.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct IdFormatName(pub IdFormat);
-
-/// Which responses have rate limit headers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RateFieldsName(pub RateFields);
-
-/// Key by which requests are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RateKeyName {
-    /// All requests together.
-    All,
-    /// Requests of one client.
-    Client,
-}
+pub struct OrAll<T>(pub Option<T>);
 
 impl FromScalar for FilePath {
     fn parse(text: &str) -> Result<Self, Misfit> {
@@ -101,27 +69,17 @@ impl FromScalar for OriginText {
     }
 }
 
-impl FromScalar for MethodOrAll {
+impl<T: FromScalar> FromScalar for OrAll<T> {
     fn parse(text: &str) -> Result<Self, Misfit> {
-        if text == "*" { Ok(Self(None)) } else { MethodName::parse(text).map(|name| Self(Some(name.0))) }
+        if text == "*" { Ok(Self(None)) } else { T::parse(text).map(|value| Self(Some(value))) }
     }
 
     fn info() -> WordInfo {
-        MethodName::info()
+        T::info()
     }
 }
 
-impl FromScalar for FieldNameOrAll {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        if text == "*" { Ok(Self(None)) } else { FieldName::parse(text).map(|name| Self(Some(name.0))) }
-    }
-
-    fn info() -> WordInfo {
-        FieldName::info()
-    }
-}
-
-impl FromScalar for Percent {
+impl FromScalar for RequestFraction {
     const IS_PLAIN: bool = true;
 
     fn parse(text: &str) -> Result<Self, Misfit> {
@@ -138,7 +96,7 @@ impl FromScalar for Percent {
         if share > 1_000_000 {
             return Err(Misfit::Range);
         }
-        Ok(Self(RequestFraction(share)))
+        Ok(Self(share))
     }
 
     fn info() -> WordInfo {
@@ -150,60 +108,6 @@ impl FromScalar for Percent {
     }
 }
 
-/// A library that Lua scripts may be allowed to use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LuaLibraryName {
-    /// `os`.
-    Os,
-    /// `io`.
-    Io,
-    /// `package` and `require`.
-    Package,
-    /// `ffi`.
-    Ffi,
-}
-
-keywords! {
-    LuaLibraryName: LUA_LIBRARIES;
-    FailureName: FAILURES;
-    IdFormatName: ID_FORMATS;
-    RateFieldsName: RATE_FIELDS;
-    RateKeyName: RATE_KEYS;
-}
-
-const FAILURES: &[Meaning<FailureName>] = &[
-    ("closed", FailureName(FailurePolicy::Closed), "the response is 500, or is cut off if it has begun"),
-    (
-        "open",
-        FailureName(FailurePolicy::Open),
-        "the filter is skipped for the rest of the exchange; as `closed` if it has changed something",
-    ),
-];
-
-const LUA_LIBRARIES: &[Meaning<LuaLibraryName>] = &[
-    ("os", LuaLibraryName::Os, "the clock, the environment and other programs"),
-    ("io", LuaLibraryName::Io, "files"),
-    ("package", LuaLibraryName::Package, "`require`: modules in Lua and C"),
-    ("ffi", LuaLibraryName::Ffi, "all memory of the process"),
-];
-
-const ID_FORMATS: &[Meaning<IdFormatName>] = &[
-    ("hex", IdFormatName(IdFormat::Hex), "32 hexadecimal digits"),
-    ("uuid4", IdFormatName(IdFormat::Uuid4), "a random UUID"),
-    ("uuid7", IdFormatName(IdFormat::Uuid7), "a UUID that begins with the time, so that IDs sort by time"),
-];
-
-const RATE_FIELDS: &[Meaning<RateFieldsName>] = &[
-    ("never", RateFieldsName(RateFields::Never), "none"),
-    ("refused", RateFieldsName(RateFields::Refused), "responses with status 429"),
-    ("always", RateFieldsName(RateFields::Always), "all"),
-];
-
-const RATE_KEYS: &[Meaning<RateKeyName>] = &[
-    ("all", RateKeyName::All, "all requests together"),
-    ("client", RateKeyName::Client, "the requests of one client address, or of one IPv6 prefix"),
-];
-
 /// Maximum length of a path.
 const PATH_BYTES_MAX: usize = 4096;
 /// Maximum length of a user name.
@@ -213,7 +117,9 @@ const ORIGIN_BYTES_MAX: usize = 4096;
 
 #[cfg(test)]
 mod tests {
-    use super::{OriginText, Percent, UserName};
+    use eddy_builtin::RequestFraction;
+
+    use super::{OriginText, UserName};
     use crate::read::{FromScalar, Misfit};
 
     #[test]
@@ -221,11 +127,11 @@ mod tests {
         for (text, share) in
             [("0", 0), ("100", 1_000_000), ("0.1", 1000), ("12.3456", 123_456), ("5.0", 50_000)]
         {
-            assert_eq!(Percent::parse(text).map(|percent| percent.0.0), Ok(share), "{text}");
+            assert_eq!(RequestFraction::parse(text).map(|percent| percent.0), Ok(share), "{text}");
         }
-        assert_eq!(Percent::parse("100.0001"), Err(Misfit::Range));
+        assert_eq!(RequestFraction::parse("100.0001"), Err(Misfit::Range));
         for text in ["", ".", "1.", ".5", "-1", "1e1", "5%", "0.00001"] {
-            assert!(Percent::parse(text).is_err(), "{text}");
+            assert!(RequestFraction::parse(text).is_err(), "{text}");
         }
     }
 

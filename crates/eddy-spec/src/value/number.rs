@@ -30,6 +30,30 @@ impl<const LEAST: u64, const MOST: u64> Number<LEAST, MOST> {
     }
 }
 
+impl<const LEAST: u64, const MOST: u64> From<Number<LEAST, MOST>> for u8 {
+    fn from(number: Number<LEAST, MOST>) -> Self {
+        number.to_u8()
+    }
+}
+
+impl<const LEAST: u64, const MOST: u64> From<Number<LEAST, MOST>> for u32 {
+    fn from(number: Number<LEAST, MOST>) -> Self {
+        number.to_u32()
+    }
+}
+
+impl<const LEAST: u64, const MOST: u64> From<Number<LEAST, MOST>> for u64 {
+    fn from(number: Number<LEAST, MOST>) -> Self {
+        number.0
+    }
+}
+
+impl<const LEAST: u64, const MOST: u64> From<Number<LEAST, MOST>> for usize {
+    fn from(number: Number<LEAST, MOST>) -> Self {
+        number.to_u32() as Self
+    }
+}
+
 impl<const LEAST: u64, const MOST: u64> FromScalar for Number<LEAST, MOST> {
     const IS_PLAIN: bool = true;
 

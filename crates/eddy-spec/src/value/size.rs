@@ -15,6 +15,24 @@ impl<const LEAST: u64, const MOST: u64> ByteSize<LEAST, MOST> {
     }
 }
 
+impl<const LEAST: u64, const MOST: u64> From<ByteSize<LEAST, MOST>> for u32 {
+    fn from(size: ByteSize<LEAST, MOST>) -> Self {
+        size.to_u32()
+    }
+}
+
+impl<const LEAST: u64, const MOST: u64> From<ByteSize<LEAST, MOST>> for u64 {
+    fn from(size: ByteSize<LEAST, MOST>) -> Self {
+        size.0
+    }
+}
+
+impl<const LEAST: u64, const MOST: u64> From<ByteSize<LEAST, MOST>> for usize {
+    fn from(size: ByteSize<LEAST, MOST>) -> Self {
+        size.to_u32() as Self
+    }
+}
+
 impl<const LEAST: u64, const MOST: u64> FromScalar for ByteSize<LEAST, MOST> {
     fn parse(text: &str) -> Result<Self, Misfit> {
         let bytes = parse_size(text)?;

@@ -1,6 +1,6 @@
 //! Names, tokens, paths and other strings.
 
-use eddy_config::LogTarget;
+use eddy_config::{LogTarget, is_http};
 use eddy_ids::Shared;
 use jiff::tz::TimeZoneDatabase;
 
@@ -42,6 +42,27 @@ pub struct ContentType(pub Shared<str>);
 /// A time zone name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimeZoneName(pub Shared<str>);
+
+/// Key of a value in the metadata or in access log entries.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RecordKey(pub String);
+
+/// Reference to a filter metadata value: namespace and key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetadataName {
+    /// Metadata namespace.
+    pub space: String,
+    /// Key within the namespace.
+    pub key: String,
+}
+
+/// Name of an environment variable.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct VariableName(pub String);
+
+/// A protocol that clients may switch to, in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpgradeName(pub Box<str>);
 
 impl FromScalar for ConfigName {
     fn parse(text: &str) -> Result<Self, Misfit> {
@@ -217,6 +238,82 @@ impl FromScalar for LogTarget {
     }
 }
 
+impl FromScalar for RecordKey {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let is_key = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if !is_key || text.len() > KEY_BYTES_MAX {
+            return Err(Misfit::reason(format!(
+                "is not a key: a key begins with a letter and has at most {KEY_BYTES_MAX} letters, digits and `_`"
+            )));
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    fn info() -> WordInfo {
+        WordInfo { pattern: Some("^[A-Za-z][A-Za-z0-9_]{0,63}$"), ..WordInfo::text("a key such as `tenant`") }
+    }
+}
+
+impl FromScalar for MetadataName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let Some((space, key)) =
+            text.split_once('.').filter(|(space, key)| !space.is_empty() && !key.is_empty())
+        else {
+            return Err(Misfit::reason("is not a metadata key: write `space.key`"));
+        };
+        if text.len() > METADATA_BYTES_MAX {
+            return Err(Misfit::reason(format!("is too long: at most {METADATA_BYTES_MAX} bytes")));
+        }
+        Ok(Self { space: space.to_owned(), key: key.to_owned() })
+    }
+
+    fn info() -> WordInfo {
+        WordInfo {
+            pattern: Some(r"^[^.]+\..+$"),
+            ..WordInfo::text("a metadata key such as `message_fields.tenant`")
+        }
+    }
+}
+
+impl FromScalar for VariableName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let is_name = !text.is_empty()
+            && text.len() <= VARIABLE_BYTES_MAX
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !text.starts_with(|first: char| first.is_ascii_digit());
+        if is_name {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Misfit::reason("is not a variable name: a variable name consists of letters, digits and `_`"))
+        }
+    }
+
+    fn info() -> WordInfo {
+        let pattern = Some("^[A-Za-z_][A-Za-z0-9_]{0,127}$");
+        WordInfo { pattern, ..WordInfo::text("a variable name such as `REGION`") }
+    }
+}
+
+impl FromScalar for UpgradeName {
+    fn parse(text: &str) -> Result<Self, Misfit> {
+        let parts: Vec<&str> = text.split('/').collect();
+        if parts.len() > 2 || text.len() > PROTOCOL_BYTES_MAX || !parts.into_iter().all(is_token) {
+            return Err(Misfit::FORM);
+        }
+        if is_http(text.as_bytes()) {
+            let reason = "would tunnel HTTP requests past rules and filters; clients can use HTTP/2 without an upgrade";
+            return Err(Misfit::reason(reason));
+        }
+        Ok(Self(text.to_ascii_lowercase().into()))
+    }
+
+    fn info() -> WordInfo {
+        let pattern = "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}(/[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})?$";
+        WordInfo { pattern: Some(pattern), ..WordInfo::text("a protocol such as `websocket` or `spdy/3.1`") }
+    }
+}
+
 /// Whether `text` is a token (RFC 9110 §5.6.2).
 fn is_token(text: &str) -> bool {
     let is_tchar = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
@@ -236,10 +333,18 @@ const METHOD_BYTES_MAX: usize = 32;
 const CONTENT_TYPE_BYTES_MAX: usize = 1024;
 /// Maximum length of a path in a rule.
 const PATH_BYTES_MAX: usize = 4096;
+/// Maximum length of a key.
+const KEY_BYTES_MAX: usize = 64;
+/// Maximum length of namespace and key of a metadata value.
+const METADATA_BYTES_MAX: usize = 256;
+/// Maximum length of a variable name.
+const VARIABLE_BYTES_MAX: usize = 128;
+/// Maximum length of a protocol name.
+const PROTOCOL_BYTES_MAX: usize = 64;
 
 #[cfg(test)]
 mod tests {
-    use super::{ConfigName, LogTarget, MethodName, PathText, TimeZoneName};
+    use super::{ConfigName, LogTarget, MethodName, PathText, TimeZoneName, UpgradeName, VariableName};
     use crate::read::{FromScalar, Misfit};
 
     #[test]
@@ -273,5 +378,26 @@ mod tests {
     fn log_targets_are_absolute() {
         assert_eq!(LogTarget::parse("stderr"), Ok(LogTarget::Stderr));
         assert!(LogTarget::parse("access.log").is_err());
+    }
+
+    #[test]
+    fn variables_are_words() {
+        assert!(VariableName::parse("_A9").is_ok());
+        for text in ["", "9A", "A-B", "A=B", "Ä"] {
+            assert!(VariableName::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn protocols_are_tokens_and_never_http() {
+        for (text, name) in [("websocket", "websocket"), ("SPDY/3.1", "spdy/3.1"), ("tcp", "tcp")] {
+            assert_eq!(UpgradeName::parse(text), Ok(UpgradeName(name.into())));
+        }
+        for text in ["", "/", "a/", "/1", "a/b/c", "a b", "a,b", "w\u{fc}"] {
+            assert_eq!(UpgradeName::parse(text), Err(Misfit::FORM), "{text}");
+        }
+        for text in ["h2c", "H2C", "HTTP/2.0", "tls/1.3"] {
+            assert!(matches!(UpgradeName::parse(text), Err(Misfit::Reason { .. })), "{text}");
+        }
     }
 }

@@ -58,10 +58,8 @@ pub struct YamlKey<'t> {
 impl<'t> YamlNode<'t> {
     /// Returns the entry of `key`, if this is a mapping that has it.
     pub fn entry(&self, key: &str) -> Option<&YamlEntry<'t>> {
-        match &self.form {
-            YamlNodeKind::Mapping { entries, .. } => entries.iter().find(|entry| entry.key.text == key),
-            YamlNodeKind::Text { .. } | YamlNodeKind::List(_) | YamlNodeKind::Refused => None,
-        }
+        let YamlNodeKind::Mapping { entries, .. } = &self.form else { return None };
+        entries.iter().find(|entry| entry.key.text == key)
     }
 
     /// Returns a copy that owns its texts.
@@ -84,10 +82,8 @@ impl<'t> YamlNode<'t> {
 
     /// Whether the node is empty: no value, `~` or `null`.
     pub fn is_nothing(&self) -> bool {
-        match &self.form {
-            YamlNodeKind::Text { text, is_plain } => *is_plain && matches!(&**text, "" | "~" | "null"),
-            YamlNodeKind::List(_) | YamlNodeKind::Mapping { .. } | YamlNodeKind::Refused => false,
-        }
+        let YamlNodeKind::Text { text, is_plain: true } = &self.form else { return false };
+        matches!(&**text, "" | "~" | "null")
     }
 }
 
