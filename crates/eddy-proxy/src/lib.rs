@@ -29,7 +29,6 @@ mod worker;
 
 pub use error::{BadChain, ProxyError};
 pub use event_loop::Sockets;
-pub use fault::{Fault, FaultSide, RetryClass};
 pub use gateway::{Gateway, worker_count};
 pub use host::FilterHost;
 pub use plan::{FilterSet, PlanView, Ready, RuleFilter, RuleFilterKey};

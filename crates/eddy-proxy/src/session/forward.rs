@@ -45,9 +45,7 @@ pub(crate) async fn forward(
     series.bytes_out.add(account.bytes_out);
     account.record(&start, down, passed.err(), worker);
     let Err(fault) = passed else { return Parting::Whole };
-    if let Some(counter) = series.faults.get(fault.index()) {
-        counter.increment();
-    }
+    series.faults.count(fault);
     let (client, reason) = (&*down.client.peer_text, fault.reason());
     tracing::debug!(client, "forwarding of a connection failed: {reason}");
     Parting::Cut

@@ -307,8 +307,8 @@ impl Session {
         let Some(fault) = end.fault() else { return };
         self.guard.cluster.series.failures.increment();
         self.guard.failed(self.worker.timers.now());
-        if let Some(counter) = self.series().and_then(|series| series.faults.get(fault.index())) {
-            counter.increment();
+        if let Some(series) = self.series() {
+            series.faults.count(fault);
         }
     }
 
