@@ -34,14 +34,11 @@ pub(crate) async fn ship(worker: Rc<Worker>) {
             continue;
         };
         let outcome = deliver(&worker, &batch).await;
-        match &outcome {
-            BatchOutcome::Taken => worker.series.records_sent.add(batch.records),
-            BatchOutcome::Refused(_) => worker.series.records_dropped.add(batch.records),
-            BatchOutcome::Failed(_) => worker.series.record_batches_failed.increment(),
-        }
+        let records = batch.records;
         drop(batch);
         match outcome {
             BatchOutcome::Taken => {
+                worker.series.records_sent.add(records);
                 if failures > 0 {
                     tracing::info!("the access log service accepts entries again");
                 }
@@ -50,10 +47,12 @@ pub(crate) async fn ship(worker: Rc<Worker>) {
                 continue;
             }
             BatchOutcome::Refused(reason) => {
+                worker.series.records_dropped.add(records);
                 tell(failures, &reason, "rejects entries; they are lost");
                 queue.done();
             }
             BatchOutcome::Failed(reason) => {
+                worker.series.record_batches_failed.increment();
                 tell(failures, &reason, "is unavailable; entries are queued");
             }
         }
