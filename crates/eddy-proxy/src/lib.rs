@@ -22,7 +22,6 @@ mod report;
 mod resolved;
 mod runtime;
 mod session;
-mod share;
 pub mod stats;
 mod upstream;
 mod worker;

@@ -16,7 +16,6 @@ use crate::exchange::context::ExchangeCx;
 use crate::exchange::flush::poll_flush;
 use crate::exchange::phase::ExchangePhase;
 use crate::fault::Fault;
-use crate::share::share;
 use crate::upstream::{SlotWait, Upload, UploadSlots, WorkerCluster};
 
 /// Size of the first part of a body, by which an upload proves that it makes progress.
@@ -56,7 +55,7 @@ fn capacity(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> u32 {
     };
     let active_max = config.endpoints.iter().filter_map(|endpoint| endpoint.terms.active_max).min();
     let links = config.links_max.min(active_max.unwrap_or(u32::MAX)).saturating_mul(endpoints);
-    let limit_of = |kind| config.limits.of(kind).map_or(u32::MAX, |max| share(max, ctx.worker.workers));
+    let limit_of = |kind| config.limits.of(kind).map_or(u32::MAX, |max| ctx.worker.share_of(max));
     let links = links.min(limit_of(LimitKind::Connections));
     let requests = if cluster.shares_links() { links.saturating_mul(STREAMS_OF_LINK) } else { links };
     requests.min(limit_of(LimitKind::Requests))
