@@ -1,4 +1,7 @@
-//! Task of a client's HTTP/2 connection.
+//! HTTP/2 connection of a client: many concurrent exchanges, each on its own stream.
+//!
+//! [`serve_framed`] is the connection's task, which reads and writes for it. Each exchange is a task of its own that uses
+//! an [`H2Stream`].
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
