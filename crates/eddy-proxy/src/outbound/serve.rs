@@ -66,7 +66,7 @@ fn tell(
         kind: EventKind::Response,
         filter: order.filter,
         token: order.token,
-        worker: u16::try_from(worker.index).expect("there are at most 256 workers"),
+        worker: worker.number(),
         status: 0,
         fields: Fields::default(),
         body: &[],

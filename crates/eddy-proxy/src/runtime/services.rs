@@ -96,6 +96,11 @@ impl WorkerServices {
         })
     }
 
+    /// Returns the worker's index as filters see it.
+    pub(crate) fn number(&self) -> u16 {
+        u16::try_from(self.index).expect("there are at most 256 workers")
+    }
+
     /// Returns this worker's share of a limit of the whole gateway; at least 1.
     pub(crate) fn share_of(&self, limit: u32) -> u32 {
         let workers = u32::try_from(self.workers).expect("there are at most 256 workers");
