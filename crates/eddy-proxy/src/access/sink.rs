@@ -152,7 +152,7 @@ impl SinkOutput {
                     LogTarget::Stderr => "standard error".to_owned(),
                     LogTarget::File(path) => format!("\"{}\"", path.display()),
                 };
-                self.tell(&error, &format!("{name} cannot be opened"));
+                self.log_failure(&error, &format!("{name} cannot be opened"));
                 None
             }
         });
@@ -187,7 +187,7 @@ impl SinkOutput {
                 0
             }
             Err(LinesLost { written, source }) => {
-                self.tell(&source, "cannot be written");
+                self.log_failure(&source, "cannot be written");
                 // An entry is a line: it is lost if its line break was not written.
                 let unwritten = chunk.bytes.get(written..).unwrap_or_default();
                 unwritten.iter().filter(|byte| **byte == b'\n').count() as u64
@@ -195,7 +195,7 @@ impl SinkOutput {
         }
     }
 
-    fn tell(&mut self, error: &io::Error, what: &str) {
+    fn log_failure(&mut self, error: &io::Error, what: &str) {
         if !self.is_failing {
             self.is_failing = true;
             tracing::error!(%error, "the access log {what}; entries are lost");

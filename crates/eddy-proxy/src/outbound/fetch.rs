@@ -56,9 +56,6 @@ impl FetchFailure {
 }
 
 /// Sends the request of an order and reads the complete response.
-///
-/// # Errors
-/// The reason word when there is none.
 pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<WholeResponse, Reason> {
     let cluster = worker.plan().cluster(&order.cluster).cloned().ok_or("unknown_cluster")?;
     let bytes = write(worker, order)?;
@@ -70,9 +67,6 @@ pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<
 
 /// Sends a request to an endpoint of a cluster and reads the complete response. The request is sent again, at most
 /// [`LINK_RETRIES_MAX`] times, when its link ended before the endpoint could respond.
-///
-/// # Errors
-/// The reason word when there is no response.
 pub(crate) async fn send(
     worker: &Rc<Worker>,
     cluster: &Rc<WorkerCluster>,

@@ -48,12 +48,12 @@ pub(crate) async fn ship(worker: Rc<Worker>) {
             }
             BatchOutcome::Refused(reason) => {
                 worker.series.records_dropped.add(records);
-                tell(failures, &reason, "rejects entries; they are lost");
+                log_problem(failures, &reason, "rejects entries; they are lost");
                 queue.done();
             }
             BatchOutcome::Failed(reason) => {
                 worker.series.record_batches_failed.increment();
-                tell(failures, &reason, "is unavailable; entries are queued");
+                log_problem(failures, &reason, "is unavailable; entries are queued");
             }
         }
         failures = (failures + 1).min(FAILURES_MAX);
@@ -74,7 +74,7 @@ pub(crate) async fn settle(worker: Rc<Worker>, done: Sender<()>) {
 }
 
 /// Logs a problem once, until deliveries succeed again.
-fn tell(failures: u32, reason: &str, what: &str) {
+fn log_problem(failures: u32, reason: &str, what: &str) {
     if failures == 0 {
         tracing::warn!(reason, "the access log service {what}");
     }

@@ -101,7 +101,9 @@ async fn begin(
     let timeouts = &listener.config.timeouts;
     let name = match down.client.secure() {
         Some(secure) => secure.facts.server_name.clone(),
-        None if forwarding.goes_by_name() => asked_name(down, worker, Millis::of(timeouts.head)).await?,
+        None if forwarding.goes_by_name() => {
+            read_server_name(down, worker, Millis::of(timeouts.head)).await?
+        }
         None => None,
     };
     account.server_name = name;
@@ -142,7 +144,7 @@ async fn pass(
 }
 
 /// Reads the server name (SNI) that the client asks for; the bytes read stay in the buffer.
-async fn asked_name(
+async fn read_server_name(
     down: &mut Downstream,
     worker: &Worker,
     timeout: Millis,

@@ -57,10 +57,10 @@ pub(crate) async fn serve_framed(
         since: worker.timers.now(),
         is_idle: false,
     };
-    let mut told = pin!(worker.turned.notified());
+    let mut turned = pin!(worker.turned.notified());
     let ending = poll_fn(|cx| {
-        while told.as_mut().poll(cx).is_ready() {
-            told.set(worker.turned.notified());
+        while turned.as_mut().poll(cx).is_ready() {
+            turned.set(worker.turned.notified());
         }
         serving.poll(cx)
     });

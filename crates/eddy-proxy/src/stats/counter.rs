@@ -86,7 +86,6 @@ impl<const FIRST: u64> Histogram<FIRST> {
         self.buckets[index].value()
     }
 
-    /// Returns the sum of all durations.
     pub(crate) fn sum(&self) -> u64 {
         self.sum.value()
     }

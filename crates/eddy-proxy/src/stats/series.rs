@@ -92,7 +92,6 @@ impl DatagramSeries {
 pub(crate) struct GrpcSeries([WorkerCounter; GRPC_END_LABELS.len()]);
 
 impl GrpcSeries {
-    /// Counts a call.
     pub(crate) fn count(&self, end: GrpcEnd) {
         self.0[end.index()].increment();
     }
@@ -211,7 +210,6 @@ impl Default for FaultCounters {
 }
 
 impl FaultCounters {
-    /// Counts a fault.
     pub(crate) fn count(&self, fault: Fault) {
         self.0[fault.index()].increment();
     }
@@ -347,7 +345,6 @@ pub(crate) const FILTER_FAULT_LABELS: [&str; 6] = ["fault", "edit", "timeout", "
 const REPORT_EVERY: Millis = Millis::new(1000);
 
 impl FilterSeries {
-    /// Counts a call in a phase.
     #[inline]
     pub(crate) fn entered(&self, phase: Phase, nanos: Option<u32>) {
         self.calls[phase as usize].increment();

@@ -157,9 +157,6 @@ pub(crate) fn enter(
 }
 
 /// Returns how a message goes on behind a filter with this verdict.
-///
-/// # Errors
-/// The fault of a verdict that ends the exchange.
 pub(crate) fn result_of(verdict: Verdict) -> Result<StepResult, Fault> {
     match verdict {
         // When a reply can no longer be given, the message goes on behind the filter.

@@ -15,9 +15,6 @@ use crate::fault::Fault;
 use crate::stats::FailureKind;
 
 /// Waits for the end of a direction's pause, and returns the result of its filter.
-///
-/// # Errors
-/// The fault with which the pause ends the exchange.
 pub(crate) fn poll(
     ctx: &mut ExchangeCx<'_>,
     cx: &Context<'_>,

@@ -96,9 +96,6 @@ enum DatagramReadProgress {
 impl Session {
     /// Begins a session: selects an endpoint and waits for its responses.
     ///
-    /// # Errors
-    /// The reason why no session can begin.
-    ///
     /// # Cost
     /// Six system calls and some allocations. When there is no room, only the check.
     pub(super) fn begin(
@@ -225,9 +222,6 @@ impl Session {
     }
 
     /// Forwards the endpoint's responses.
-    ///
-    /// # Errors
-    /// The reason why the session has ended.
     fn pass_down(&self) -> Result<DatagramReadProgress, DatagramSessionEnd> {
         let mut room = self.flows.room.borrow_mut();
         for passed in 0..TURN_DATAGRAMS_MAX {
