@@ -8,7 +8,7 @@ use eddy_route::normalise::PathFault;
 
 /// Side that caused a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultSide {
+pub(crate) enum FaultSide {
     /// The client.
     Downstream,
     /// eddy or its configuration.
@@ -19,7 +19,7 @@ pub enum FaultSide {
 
 /// Condition under which a request may be sent again to another endpoint after a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RetryClass {
+pub(crate) enum RetryClass {
     /// Never.
     Never,
     /// Always: the endpoint has seen nothing of the request.
@@ -103,7 +103,7 @@ macro_rules! faults {
     ($($(#[$doc:meta])* $kind:ident $(($payload:ty))? : $label:literal = $facts:expr,)*) => {
         /// Reason why an exchange ended without a complete response from its endpoint.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Fault {
+        pub(crate) enum Fault {
             $($(#[$doc])* $kind $(($payload))?,)*
         }
 
@@ -227,7 +227,7 @@ impl Fault {
     }
 
     /// Returns the side that caused the fault.
-    pub fn side(self) -> FaultSide {
+    pub(crate) fn side(self) -> FaultSide {
         self.facts().side
     }
 
@@ -235,12 +235,12 @@ impl Fault {
     ///
     /// # Spec
     /// RFC 9110 §9.2.2: a proxy must not repeat a non-idempotent request by itself.
-    pub fn retry(self) -> RetryClass {
+    pub(crate) fn retry(self) -> RetryClass {
         self.facts().retry
     }
 
     /// Whether the fault counts against its endpoint's health.
-    pub fn blames_endpoint(self) -> bool {
+    pub(crate) fn blames_endpoint(self) -> bool {
         self.facts().blames_endpoint
     }
 
@@ -254,13 +254,13 @@ impl Fault {
     /// # Spec
     /// [HTTP to gRPC status code mapping](https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md),
     /// except where the fault is more precise than the HTTP status.
-    pub fn grpc_status(self) -> GrpcStatus {
+    pub(crate) fn grpc_status(self) -> GrpcStatus {
         self.facts().grpc.unwrap_or_else(|| GrpcStatus::of_http(self.status()))
     }
 
     /// Returns the response status for the client, if the client gets a response.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the table has the status of each fault")]
-    pub fn status(self) -> u16 {
+    pub(crate) fn status(self) -> u16 {
         match self {
             Self::RequestHead(fault) => fault.status(),
             Self::RequestChunk(fault) => fault.status(),
@@ -271,7 +271,7 @@ impl Fault {
     /// Returns the reason for the access log entry. For faults of a head, chunk or path it names the violation, for
     /// limits the limit that is reached.
     #[expect(clippy::wildcard_enum_match_arm, reason = "the table has the label of each fault")]
-    pub fn reason(self) -> &'static str {
+    pub(crate) fn reason(self) -> &'static str {
         match self {
             Self::RequestHead(fault) => fault.reason(),
             Self::RequestChunk(fault) => fault.reason(),

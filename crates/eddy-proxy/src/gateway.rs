@@ -27,7 +27,7 @@ use crate::stats::Stats;
 use crate::worker::WorkerParts;
 
 /// Time that a worker has to follow a command.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time that a drain leaves idle connections open, so that their clients can send one more request and learn of the
 /// close from its response.
 const IDLE_PATIENCE: Duration = Duration::from_secs(2);
@@ -44,6 +44,7 @@ const DESCRIPTORS_RESERVED: u64 = 64;
 pub struct Gateway {
     stats: Arc<Stats>,
     workers: Vec<WorkerHandle>,
+    /// Taken by `drop` only.
     sink: Option<AccessLogSink>,
     host: Arc<FilterHost>,
     pipes: Arc<SharedPipes>,
@@ -66,8 +67,9 @@ struct GatewayState {
 }
 
 struct WorkerHandle {
+    index: usize,
     commands: Sender<WorkerCommand>,
-    thread: Option<JoinHandle<()>>,
+    thread: JoinHandle<()>,
 }
 
 impl Gateway {
@@ -84,8 +86,7 @@ impl Gateway {
         sockets: Sockets,
         page: Arc<SharedPage>,
     ) -> Result<Self, ProxyError> {
-        let count = host.workers();
-        let stats = Arc::new(Stats::new(count));
+        let stats = Arc::new(Stats::new(host.workers()));
         let plan = Arc::new(GatewayPlan::build(Arc::clone(&config), ready, None)?);
         let pressure = Arc::<Pressure>::default();
         let memory_percent_max = Arc::new(AtomicU8::new(config.settings.limits.memory_percent_max));
@@ -96,9 +97,9 @@ impl Gateway {
         let sink = AccessLogSink::start(Arc::clone(&stats.sink)).map_err(ProxyError::Control)?;
         let mut gateway = Self {
             stats,
-            workers: Vec::with_capacity(count),
+            workers: Vec::new(),
             sink: Some(sink),
-            host: Arc::clone(&host),
+            host,
             pipes: Arc::default(),
             room: Arc::new(Room::new(connections_max())),
             memory_percent_max,
@@ -113,12 +114,12 @@ impl Gateway {
             _control_stop: control.stop,
         };
         gateway.direct_records(&config);
-        let (applies, answers) = gateway.prepare(&plan, &mut gateway.lock());
+        let (applies, replies) = gateway.prepare(&plan, &mut gateway.lock());
         for (index, first) in applies.into_iter().enumerate() {
-            let worker = gateway.spawn(index, count, first, &page, &pressure, &host)?;
+            let worker = gateway.spawn(index, first, &page, &pressure)?;
             gateway.workers.push(worker);
         }
-        hear(answers)?;
+        await_replies(replies)?;
         Ok(gateway)
     }
 
@@ -159,11 +160,11 @@ impl Gateway {
 
     /// Makes every worker apply `plan`.
     fn apply(&self, plan: &Arc<GatewayPlan>, state: &mut GatewayState) -> Result<(), ProxyError> {
-        let (applies, answers) = self.prepare(plan, state);
-        for (index, (worker, apply)) in self.workers.iter().zip(applies).enumerate() {
-            worker.tell(index, WorkerCommand::Apply(apply))?;
+        let (applies, replies) = self.prepare(plan, state);
+        for (worker, apply) in self.workers.iter().zip(applies) {
+            worker.send(WorkerCommand::Apply(apply))?;
         }
-        hear(answers)
+        await_replies(replies)
     }
 
     /// Returns a view of the plan in force.
@@ -187,8 +188,8 @@ impl Gateway {
     pub fn drain(&self, deadline: Duration) {
         let begun = Instant::now();
         let (done, drained) = channel();
-        for (index, worker) in self.workers.iter().enumerate() {
-            if let Err(error) = worker.tell(index, WorkerCommand::Drain(done.clone())) {
+        for worker in &self.workers {
+            if let Err(error) = worker.send(WorkerCommand::Drain(done.clone())) {
                 tracing::warn!(%error, "cannot send the drain command to a worker");
             }
         }
@@ -201,8 +202,8 @@ impl Gateway {
             matches!(drained.recv_timeout(left), Err(RecvTimeoutError::Disconnected))
         };
         if !is_drained(IDLE_PATIENCE) {
-            for (index, worker) in self.workers.iter().enumerate() {
-                if let Err(error) = worker.tell(index, WorkerCommand::CloseIdle) {
+            for worker in &self.workers {
+                if let Err(error) = worker.send(WorkerCommand::CloseIdle) {
                     tracing::warn!(%error, "cannot send the close-idle command to a worker");
                 }
             }
@@ -216,22 +217,18 @@ impl Gateway {
     /// Flushes the workers' access log entries and waits for them to be written, as far as the target accepts them.
     fn settle_records(&self) {
         let (done, flushed) = channel();
-        for (index, worker) in self.workers.iter().enumerate() {
+        for worker in &self.workers {
             // A worker that does not respond keeps its entries.
-            let _ = worker.tell(index, WorkerCommand::FlushRecords(done.clone()));
+            let _ = worker.send(WorkerCommand::FlushRecords(done.clone()));
         }
         drop(done);
         let _ = flushed.recv_timeout(RECORDS_PATIENCE);
-        if let Some(sink) = &self.sink {
-            sink.settle(RECORDS_PATIENCE);
-        }
+        self.sink().settle(RECORDS_PATIENCE);
     }
 
     /// Reopens the access log, for example after log rotation.
     pub fn reopen_logs(&self) {
-        if let Some(sink) = &self.sink {
-            sink.reopen();
-        }
+        self.sink().reopen();
     }
 
     /// Returns the counters.
@@ -246,20 +243,21 @@ impl Gateway {
 
     /// Returns the state of the clusters. Workers that do not respond are left out.
     pub fn clusters(&self) -> ClusterReport {
-        let asked = self.workers.iter().enumerate().filter_map(|(index, worker)| {
-            let (reply, answer) = channel();
-            worker.tell(index, WorkerCommand::Report(reply)).ok().map(|()| answer)
+        let requests = self.workers.iter().filter_map(|worker| {
+            let (reply, response) = channel();
+            worker.send(WorkerCommand::Report(reply)).ok().map(|()| response)
         });
-        let answers: Vec<_> = asked.collect();
-        ClusterReport::merge(
-            answers.into_iter().filter_map(|answer| answer.recv_timeout(ANSWER_TIMEOUT).ok()),
-        )
+        let responses: Vec<_> = requests.collect();
+        let views = responses.into_iter().filter_map(|response| response.recv_timeout(REPLY_TIMEOUT).ok());
+        ClusterReport::merge(views)
     }
 
     fn direct_records(&self, config: &GatewayConfig) {
-        if let Some(sink) = &self.sink {
-            sink.set_target(config.settings.access_log.as_ref().and_then(|log| log.target.clone()));
-        }
+        self.sink().set_target(config.settings.access_log.as_ref().and_then(|log| log.target.clone()));
+    }
+
+    fn sink(&self) -> &AccessLogSink {
+        self.sink.as_ref().expect("the sink is taken only when the gateway is dropped")
     }
 
     /// Builds the command by which each worker applies `plan`, and the channel of its reply.
@@ -276,7 +274,7 @@ impl Gateway {
         let parts = self.stats.for_plan(plan).into_iter().enumerate();
         parts
             .map(|(index, series)| {
-                let (done, answer) = channel();
+                let (done, result) = channel();
                 let apply = Apply {
                     plan: Arc::clone(plan),
                     series,
@@ -285,7 +283,7 @@ impl Gateway {
                     unhealthy: unhealthy.clone(),
                     done,
                 };
-                (apply, WorkerReply { index, answer })
+                (apply, WorkerReply { index, result })
             })
             .unzip()
     }
@@ -293,18 +291,15 @@ impl Gateway {
     fn spawn(
         &self,
         index: usize,
-        workers: usize,
         first: Apply,
         page: &Arc<SharedPage>,
         pressure: &Arc<Pressure>,
-        host: &Arc<FilterHost>,
     ) -> Result<WorkerHandle, ProxyError> {
         let (commands, receiver) = command_channel(COMMANDS_MAX);
-        let sink = self.sink.as_ref().expect("the sink is taken only when the gateway is dropped");
         let parts = WorkerParts {
             services: ServiceParts {
                 index,
-                workers,
+                workers: self.host.workers(),
                 page: Arc::clone(page),
                 pressure: Arc::clone(pressure),
                 room: Arc::clone(&self.room),
@@ -312,8 +307,8 @@ impl Gateway {
                 pipes: Arc::clone(&self.pipes),
                 idle_watch: Arc::default(),
             },
-            access: AccessWriter::new(sink.sender.clone()),
-            host: Arc::clone(host),
+            access: AccessWriter::new(self.sink().sender.clone()),
+            host: Arc::clone(&self.host),
         };
         let start = Start { parts, first, commands: receiver, plans: self.retired.clone() };
         let thread = std::thread::Builder::new().name(format!("eddy-worker-{index}")).spawn(move || {
@@ -323,7 +318,7 @@ impl Gateway {
             }
         });
         let thread = thread.map_err(|source| ProxyError::Worker { index, source })?;
-        Ok(WorkerHandle { commands, thread: Some(thread) })
+        Ok(WorkerHandle { index, commands, thread })
     }
 
     fn lock(&self) -> MutexGuard<'_, GatewayState> {
@@ -333,14 +328,12 @@ impl Gateway {
 
 impl Drop for Gateway {
     fn drop(&mut self) {
-        for (index, worker) in self.workers.iter().enumerate() {
+        for worker in &self.workers {
             // A worker that has ended needs no command.
-            let _ = worker.tell(index, WorkerCommand::Stop);
+            let _ = worker.send(WorkerCommand::Stop);
         }
-        for worker in &mut self.workers {
-            if let Some(thread) = worker.thread.take()
-                && thread.join().is_err()
-            {
+        for worker in self.workers.drain(..) {
+            if worker.thread.join().is_err() {
                 tracing::error!("a worker thread panicked");
             }
         }
@@ -351,20 +344,20 @@ impl Drop for Gateway {
 }
 
 impl WorkerHandle {
-    fn tell(&self, index: usize, command: WorkerCommand) -> Result<(), ProxyError> {
-        self.commands.try_send(command).map_err(|_| ProxyError::WorkerSilent { index })
+    fn send(&self, command: WorkerCommand) -> Result<(), ProxyError> {
+        self.commands.try_send(command).map_err(|_| ProxyError::WorkerSilent { index: self.index })
     }
 }
 
 /// Channel on which a worker reports whether it has applied a plan.
 struct WorkerReply {
     index: usize,
-    answer: Receiver<Result<(), ProxyError>>,
+    result: Receiver<Result<(), ProxyError>>,
 }
 
-fn hear(answers: Vec<WorkerReply>) -> Result<(), ProxyError> {
-    for WorkerReply { index, answer } in answers {
-        answer.recv_timeout(ANSWER_TIMEOUT).map_err(|_| ProxyError::WorkerSilent { index })??;
+fn await_replies(replies: Vec<WorkerReply>) -> Result<(), ProxyError> {
+    for WorkerReply { index, result } in replies {
+        result.recv_timeout(REPLY_TIMEOUT).map_err(|_| ProxyError::WorkerSilent { index })??;
     }
     Ok(())
 }

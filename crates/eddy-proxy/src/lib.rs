@@ -22,14 +22,12 @@ mod report;
 mod resolved;
 mod runtime;
 mod session;
-mod share;
 pub mod stats;
 mod upstream;
 mod worker;
 
 pub use error::{BadChain, ProxyError};
 pub use event_loop::Sockets;
-pub use fault::{Fault, FaultSide, RetryClass};
 pub use gateway::{Gateway, worker_count};
 pub use host::FilterHost;
 pub use plan::{FilterSet, PlanView, Ready, RuleFilter, RuleFilterKey};

@@ -12,7 +12,6 @@ use crate::access::{AccessWriter, PassageRecord, RecordQueue};
 use crate::host::{FilterHost, WorkerFilterState};
 use crate::resolved::WorkerPlan;
 use crate::runtime::{ReleaseIdle, ServiceParts, WorkerServices};
-use crate::share::share;
 
 /// One worker: its services, its plan, and what it needs to log and to call filters.
 pub(crate) struct Worker {
@@ -61,7 +60,7 @@ impl Worker {
 
     /// Whether another exchange may begin.
     pub(crate) fn admits(&self, plan: &WorkerPlan) -> bool {
-        let exchanges_max = share(plan.plan.config.settings.limits.exchanges_max, self.workers);
+        let exchanges_max = self.share_of(plan.plan.config.settings.limits.exchanges_max);
         self.series.exchanges.value() <= exchanges_max.into() && !self.pressure.is_high()
     }
 }

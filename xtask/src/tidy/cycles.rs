@@ -161,7 +161,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["runtime"],
             &["stats"],
             &["plan", "message"],
-            &["error", "fault", "h2", "share"],
+            &["error", "fault", "h2"],
         ],
     ),
     (

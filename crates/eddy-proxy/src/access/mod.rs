@@ -5,7 +5,6 @@ mod noted;
 mod passage;
 mod queue;
 mod record;
-mod response_flags;
 mod service_entry;
 mod sink;
 mod write;

@@ -68,7 +68,7 @@ impl PassageRecord<'_> {
     /// Writes the entry if the plan has an access log and the listener uses it.
     pub(crate) fn write(&self, plan: &GatewayPlan, writer: &mut AccessWriter, series: &WorkerSeries) {
         if let (true, Some(access)) = (self.start.has_record, &plan.access)
-            && access.has_lines
+            && access.has_lines()
         {
             writer.write(self, access, series);
         }

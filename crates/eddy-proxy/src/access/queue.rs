@@ -128,7 +128,6 @@ impl RecordQueue {
         }
     }
 
-    /// Returns the number of queued entries.
     pub(crate) fn waiting(&self) -> u64 {
         let state = self.state.borrow();
         state.open.records + state.sealed.iter().map(|batch| batch.records).sum::<u64>()

@@ -15,8 +15,8 @@ use jiff::Timestamp;
 
 use crate::access::noted::AccessMetadata;
 use crate::access::record::{AccessRecord, TEXT_BYTES_MAX};
-use crate::access::response_flags::response_flag;
 use crate::downstream::SecureClient;
+use crate::fault::Fault;
 
 /// Field of `HTTPAccessLogEntries` that holds the entries.
 const ENTRIES_LOG_ENTRY: u32 = 1;
@@ -50,11 +50,11 @@ impl AccessRecord<'_> {
             Some(ResolvedAddress::Unix(path)) => write_pipe(common, 13, &path.to_string_lossy()),
             None => {}
         }
-        common.bytes(15, told(self.cluster).as_bytes());
+        common.bytes(15, without_dash(self.cluster).as_bytes());
         if let Some(flag) = self.fault.and_then(response_flag) {
             common.message(16, |flags| flags.varint(flag, 1));
         }
-        common.bytes(19, told(self.rule).as_bytes());
+        common.bytes(19, without_dash(self.rule).as_bytes());
         self.write_tags(common);
         common.message(23, |time| write_time(time, duration));
         common.varint(24, self.attempts.into());
@@ -92,7 +92,7 @@ impl AccessRecord<'_> {
         };
         tag("listener", self.listener.as_bytes());
         tag("config", self.config.as_bytes());
-        tag("endpoint_version", told(self.endpoint_version).as_bytes());
+        tag("endpoint_version", without_dash(self.endpoint_version).as_bytes());
         tag("grpc_status", self.grpc_status.unwrap_or_default().as_bytes());
         tag("step", self.step.unwrap_or_default().as_bytes());
         for (name, value) in self.noted.into_iter().flat_map(AccessMetadata::values) {
@@ -116,12 +116,12 @@ impl AccessRecord<'_> {
     fn write_response(&self, response: &mut FieldWriter<'_>) {
         response.message(1, |code| code.varint(1, self.status.into()));
         response.varint(3, self.bytes_out);
-        response.bytes(6, told(self.reason).as_bytes());
+        response.bytes(6, without_dash(self.reason).as_bytes());
     }
 }
 
 /// Returns the text, or nothing for the dash that log lines write.
-fn told(text: &str) -> &str {
+fn without_dash(text: &str) -> &str {
     if text == "-" { "" } else { text }
 }
 
@@ -176,6 +176,33 @@ fn write_tls(tls: &mut FieldWriter<'_>, SecureClient { facts, certificate }: &Se
     if let Some(certificate) = certificate {
         tls.message(5, |properties| properties.bytes(2, certificate.subject.as_bytes()));
     }
+}
+
+/// Returns the `ResponseFlags` field of a fault, or `None` if there is none.
+///
+/// # Spec
+/// `envoy.data.accesslog.v3.ResponseFlags`
+#[expect(clippy::wildcard_enum_match_arm, reason = "other faults have no flag, only a reason")]
+fn response_flag(fault: Fault) -> Option<u32> {
+    Some(match fault {
+        Fault::NoEndpoint => 2,
+        Fault::ExchangeTimeout | Fault::AttemptTimeout | Fault::FirstByteTimeout => 3,
+        Fault::StreamReset | Fault::StreamRefused => 5,
+        Fault::ConnectFailed | Fault::ConnectTimeout | Fault::Handshake(_) | Fault::TlsAlert => 6,
+        Fault::LinkStale | Fault::LinkClosed | Fault::LinkLeft | Fault::ResponseCut => 7,
+        Fault::LinksExhausted => 8,
+        Fault::NoRule => 9,
+        Fault::ClientGone => 15,
+        Fault::UpstreamIdle | Fault::BodyTimeout | Fault::ClientSlow | Fault::TunnelIdle => 17,
+        Fault::RequestHead(_) | Fault::RequestChunk(_) => 19,
+        Fault::LinkProtocol
+        | Fault::ResponseHead(_)
+        | Fault::ResponseChunk(_)
+        | Fault::ResponseFrames
+        | Fault::InterimFlood => 24,
+        Fault::Overload => 26,
+        _ => return None,
+    })
 }
 
 /// Returns the number of an `HTTPAccessLogEntry.HTTPVersion`.

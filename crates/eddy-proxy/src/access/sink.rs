@@ -37,7 +37,7 @@ pub(crate) struct AccessLogSink {
     /// Channel for workers' chunks.
     pub(crate) sender: SyncSender<RecordChunk>,
     wanted: Arc<Mutex<SinkTarget>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: JoinHandle<()>,
 }
 
 /// Target that the thread writes to from its next chunk on.
@@ -59,19 +59,15 @@ struct SinkOutput {
 
 impl AccessLogSink {
     /// Starts the thread, without a target.
-    ///
-    /// # Errors
-    /// When the thread cannot be started.
     pub(crate) fn start(series: Arc<SinkSeries>) -> io::Result<Self> {
         let (sender, receiver) = sync_channel(CHUNKS_MAX);
         let wanted = Arc::new(Mutex::new(SinkTarget::default()));
         let theirs = Arc::clone(&wanted);
-        let opened =
-            SinkOutput { version: 0, output: None, is_failing: false, stderr: duplicate(io::stderr()) };
+        let opened = SinkOutput::new();
         let thread = std::thread::Builder::new()
             .name("eddy-access-log".to_owned())
             .spawn(move || run(opened, &receiver, &theirs, &series))?;
-        Ok(Self { sender, wanted, thread: Mutex::new(Some(thread)) })
+        Ok(Self { sender, wanted, thread })
     }
 
     /// Sets the target; an unchanged target is not reopened.
@@ -110,10 +106,7 @@ impl AccessLogSink {
     pub(crate) fn finish(self) {
         let Self { sender, thread, .. } = self;
         drop(sender);
-        let thread = thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread
-            && thread.join().is_err()
-        {
+        if thread.join().is_err() {
             tracing::error!("the access log thread panicked");
         }
     }
@@ -138,6 +131,10 @@ fn run(
 }
 
 impl SinkOutput {
+    fn new() -> Self {
+        Self { version: 0, output: None, is_failing: false, stderr: duplicate(io::stderr()) }
+    }
+
     fn follow(&mut self, wanted: &Mutex<SinkTarget>) {
         let (version, target) = {
             let wanted = wanted.lock().unwrap_or_else(PoisonError::into_inner);
@@ -155,7 +152,7 @@ impl SinkOutput {
                     LogTarget::Stderr => "standard error".to_owned(),
                     LogTarget::File(path) => format!("\"{}\"", path.display()),
                 };
-                self.tell(&error, &format!("{name} cannot be opened"));
+                self.log_failure(&error, &format!("{name} cannot be opened"));
                 None
             }
         });
@@ -190,7 +187,7 @@ impl SinkOutput {
                 0
             }
             Err(LinesLost { written, source }) => {
-                self.tell(&source, "cannot be written");
+                self.log_failure(&source, "cannot be written");
                 // An entry is a line: it is lost if its line break was not written.
                 let unwritten = chunk.bytes.get(written..).unwrap_or_default();
                 unwritten.iter().filter(|byte| **byte == b'\n').count() as u64
@@ -198,7 +195,7 @@ impl SinkOutput {
         }
     }
 
-    fn tell(&mut self, error: &io::Error, what: &str) {
+    fn log_failure(&mut self, error: &io::Error, what: &str) {
         if !self.is_failing {
             self.is_failing = true;
             tracing::error!(%error, "the access log {what}; entries are lost");
@@ -236,10 +233,8 @@ mod tests {
     }
 
     fn opened(target: &Path) -> (SinkOutput, Mutex<SinkTarget>) {
-        let opened =
-            SinkOutput { version: 0, output: None, is_failing: false, stderr: duplicate(io::stderr()) };
         let target = Some(LogTarget::File(target.into()));
-        (opened, Mutex::new(SinkTarget { target, version: 1 }))
+        (SinkOutput::new(), Mutex::new(SinkTarget { target, version: 1 }))
     }
 
     #[test]

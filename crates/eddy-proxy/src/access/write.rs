@@ -57,7 +57,7 @@ impl AccessWriter {
     /// At most one system call per 32 KiB, and none that blocks.
     pub(crate) fn write(&mut self, record: &impl AccessLogEntry, plan: &AccessPlan, series: &WorkerSeries) {
         let time = self.clock.text(plan);
-        match plan.format {
+        match plan.config.format {
             LogFormat::Text => record.write_text(&mut self.buffer, time),
             LogFormat::Json => record.write_json(&mut self.buffer, time),
         }
@@ -92,10 +92,10 @@ impl AccessWriter {
 impl TimestampCache {
     fn text(&mut self, plan: &AccessPlan) -> &str {
         let now = Timestamp::now();
-        if now.as_second() != self.second || self.zone_name != plan.zone_name {
+        if now.as_second() != self.second || self.zone_name != plan.config.time_zone {
             self.second = now.as_second();
-            if self.zone_name != plan.zone_name {
-                self.zone_name = plan.zone_name.clone();
+            if self.zone_name != plan.config.time_zone {
+                self.zone_name = Shared::clone(&plan.config.time_zone);
             }
             let local = now.to_zoned(plan.zone.clone());
             self.date = local.strftime("%Y-%m-%dT%H:%M:%S").to_string();

@@ -182,12 +182,6 @@ struct RelayTurn<'a> {
     left: u64,
 }
 
-impl RelayTurn<'_> {
-    fn moved(&mut self, bytes: usize) {
-        self.left = self.left.saturating_sub(bytes as u64);
-    }
-}
-
 impl HalfRelay {
     /// Moves the available bytes; ready when the source has ended and the end was passed on to the sink.
     fn poll(
@@ -229,7 +223,7 @@ impl HalfRelay {
 
     fn note(&mut self, count: usize, turn: &mut RelayTurn<'_>) {
         self.moved += count as u64;
-        turn.moved(count);
+        turn.left = turn.left.saturating_sub(count as u64);
     }
 
     /// Splices bytes through a pipe; returns false when no pipe is available.
@@ -267,7 +261,8 @@ impl HalfRelay {
         if self.buffer.capacity() == 0 {
             // No buffer is held while there is nothing to read.
             let _ = ready!(source.poll_readable(cx));
-            self.buffer = self.buffer_of(turn.buffers);
+            let is_large = self.moved >= LARGE_BYTES;
+            self.buffer = if is_large { turn.buffers.take_large() } else { turn.buffers.take_small() };
         }
         match source.poll_fill(cx, &mut self.buffer) {
             Poll::Ready(Ok(Fill::Bytes(_))) => Poll::Ready(Ok(())),
@@ -281,9 +276,5 @@ impl HalfRelay {
                 Poll::Pending
             }
         }
-    }
-
-    fn buffer_of(&self, pool: &BufferPool) -> Buffer {
-        if self.moved >= LARGE_BYTES { pool.take_large() } else { pool.take_small() }
     }
 }

@@ -65,12 +65,4 @@ impl Wire {
             Self::Framed(_) => None,
         }
     }
-
-    /// Makes the following close a reset; errors are ignored.
-    pub(crate) fn reset_on_close(&self) {
-        if let Self::Connection(stream) = self {
-            // A peer that is already gone needs no signal.
-            let _ = stream.reset_on_close();
-        }
-    }
 }

@@ -11,7 +11,6 @@ use eddy_io::{BACKLOG, StreamListener};
 
 use crate::runtime::is_shortage;
 use crate::session::{self, ConnectionSlot, ListenerHandle, has_room};
-use crate::share::share;
 use crate::worker::Worker;
 
 /// Number of idle connections closed at once when there is no capacity, or no descriptor, for another one.
@@ -152,5 +151,5 @@ pub(crate) fn give_room(worker: &Worker) {
 
 /// Returns the share of each worker in the connection limit.
 fn fair_share(worker: &Worker) -> u64 {
-    share(worker.room.size(worker.plan().plan.config.settings.limits.connections_max), worker.workers).into()
+    worker.share_of(worker.room.size(worker.plan().plan.config.settings.limits.connections_max)).into()
 }

@@ -70,9 +70,6 @@ pub(crate) enum WorkerCommand {
 }
 
 /// Runs a worker until it receives the stop command.
-///
-/// # Errors
-/// When the event loop cannot be created.
 pub(crate) fn run(start: Start) -> io::Result<()> {
     let runtime =
         Builder::new_current_thread().enable_io().enable_time().build_local(LocalOptions::default())?;

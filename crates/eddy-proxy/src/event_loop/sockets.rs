@@ -59,9 +59,6 @@ impl Sockets {
     }
 
     /// As [`Self::listeners`], for an address that receives datagrams.
-    ///
-    /// # Errors
-    /// As [`Self::listeners`].
     pub(crate) fn datagram_listeners(
         &self,
         address: &ListenAddress,

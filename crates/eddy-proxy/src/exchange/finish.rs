@@ -43,7 +43,7 @@ pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> ConnectionDisposition {
     if let (true, Some(access)) = (ctx.listener.config.has_access_log, &ctx.plan.plan.access) {
         let record = record(ctx, duration_us);
         let worker = ctx.worker;
-        if access.has_lines {
+        if access.has_lines() {
             worker.access.borrow_mut().write(&record, access, &worker.series);
         }
         if let Some(service) = &access.service {
@@ -111,7 +111,7 @@ fn record<'a>(ctx: &'a ExchangeCx<'_>, duration_us: u64) -> AccessRecord<'a> {
             .plan
             .access
             .as_ref()
-            .and_then(|access| access.has_step.then_some(exchange.step.unwrap_or("-"))),
+            .and_then(|access| access.config.has_step.then_some(exchange.step.unwrap_or("-"))),
         cluster: ctx.route.cluster_name().unwrap_or("-"),
         endpoint: exchange.endpoint.as_deref(),
         endpoint_version: exchange.endpoint_version.map_or("-", Version::name),
@@ -125,8 +125,11 @@ fn record<'a>(ctx: &'a ExchangeCx<'_>, duration_us: u64) -> AccessRecord<'a> {
         referer: fields.first(FieldId::Referer).unwrap_or_default(),
         user_agent: fields.first(FieldId::UserAgent).unwrap_or_default(),
         config: &ctx.plan.plan.config.version,
-        noted: ctx.plan.plan.access.as_ref().filter(|access| !access.metadata.is_empty()).map(|access| {
-            AccessMetadata { recorded: &access.metadata, metadata: &exchange.filtering.metadata }
-        }),
+        noted: ctx.plan.plan.access.as_ref().filter(|access| !access.config.metadata.is_empty()).map(
+            |access| AccessMetadata {
+                recorded: &access.config.metadata,
+                metadata: &exchange.filtering.metadata,
+            },
+        ),
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn find(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         }
     }
     let found = found.ok_or(Fault::NoRule)?;
-    if plan.access.as_ref().is_some_and(|access| access.has_step) && listener.config.has_access_log {
+    if plan.access.as_ref().is_some_and(|access| access.config.has_step) && listener.config.has_access_log {
         let step = router.deciding_step(&request, &mut scratch);
         exchange.step = Some(step.map_or("only", PrecedenceStep::name));
     }

@@ -14,7 +14,6 @@ mod flush;
 mod grpc;
 mod head;
 mod hedge;
-mod key;
 mod matching;
 mod mirror;
 mod phase;

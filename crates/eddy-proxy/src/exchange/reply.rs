@@ -110,7 +110,7 @@ fn write_plain(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     if version == Version::Http2 {
         exchange.answer.set_framing(OutputFraming::Frames, None);
     }
-    if exchange.head.method != Method::Head && may_have_body(status) {
+    if has_body(exchange) {
         let Exchange { answer, local, scratch, .. } = exchange;
         let body = text_of(&local.body, scratch, status, &ctx.route);
         answer.out.extend_from_slice(body);
@@ -130,7 +130,7 @@ async fn write_filtered(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let scratch = std::mem::take(&mut exchange.scratch);
     let location = std::mem::take(&mut exchange.local.location);
     let body = text_of(&local, &scratch, exchange.status, &ctx.route).to_vec();
-    let has_body = exchange.head.method != Method::Head && may_have_body(exchange.status);
+    let has_body = has_body(exchange);
     let reply = LocalReply {
         content_type: Some(&content_type),
         location: (!location.is_empty()).then_some(&location),
@@ -152,11 +152,7 @@ async fn write_filtered(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
 
 fn check_egress(ctx: &mut ExchangeCx<'_>, body: ResponseBody) -> Result<(), Fault> {
     let exchange = &mut *ctx.exchange;
-    let body = if exchange.head.method == Method::Head || !may_have_body(exchange.status) {
-        ResponseBody::None
-    } else {
-        body
-    };
+    let body = if has_body(exchange) { body } else { ResponseBody::None };
     let mut egress = ctx.worker.egress.borrow_mut();
     egress.check_response(&exchange.answer.out, exchange.status, body, exchange.head.method).map_err(
         |fault| {
@@ -199,7 +195,7 @@ fn body_len(exchange: &Exchange, route: &Route) -> u64 {
 /// Returns the bytes of a local reply that are known when its head is written.
 fn text_of<'a>(body: &'a LocalBody, scratch: &'a [u8], status: u16, route: &'a Route) -> &'a [u8] {
     match body {
-        LocalBody::Status => status_text(status),
+        LocalBody::Status => status_reason(status).as_bytes(),
         LocalBody::Respond => route.respond().map_or(&[], |respond| &respond.body),
         LocalBody::Challenge(body) => body,
         LocalBody::Scratch | LocalBody::SiteText | LocalBody::Echo => scratch,
@@ -226,10 +222,7 @@ fn grpc_reply<'a>(body: &LocalBody, message: &'a [u8]) -> Option<GrpcReply<'a>> 
     if let LocalBody::GrpcEnd(code) = body { Some(GrpcReply { code: *code, message }) } else { None }
 }
 
-fn status_text(status: u16) -> &'static [u8] {
-    status_reason(status).as_bytes()
-}
-
-fn may_have_body(status: u16) -> bool {
-    !matches!(status, 204 | 304)
+/// Whether the body of a local reply is sent.
+fn has_body(exchange: &Exchange) -> bool {
+    exchange.head.method != Method::Head && !matches!(exchange.status, 204 | 304)
 }

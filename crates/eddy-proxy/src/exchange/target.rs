@@ -7,9 +7,6 @@ use crate::exchange::state::Exchange;
 /// Derives the path to match and the target to send from the request head.
 ///
 /// Invariant: from here on, router, rewrites and endpoint see the same path.
-///
-/// # Errors
-/// The reason why the path is refused.
 pub(crate) fn derive_target(exchange: &mut Exchange) -> Result<(), PathFault> {
     let sent = match exchange.head.path.of(&exchange.head_bytes) {
         b"" => b"/",

@@ -11,9 +11,6 @@ use crate::exchange::attempt::{Attempt, PooledAttempt};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
 use crate::fault::Fault;
-use crate::message::DuplexStream;
-use crate::resolved::WorkerPlan;
-use crate::worker::Worker;
 
 /// Relays bytes until both sides have ended, one side breaks off, the tunnel is idle for too long, or its configuration
 /// was replaced too long ago.
@@ -22,20 +19,27 @@ pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> Ex
     let timeouts = ctx.listener.config.timeouts;
     let action = ctx.route.action();
     let idle = action.and_then(|action| action.upgrades.idle_timeout).unwrap_or(timeouts.tunnel);
-    let term = Term {
-        plan: Rc::clone(&ctx.plan),
-        idle_timeout: Millis::of(idle),
-        reload: Millis::of(timeouts.tunnel_reload),
-    };
+    let (idle_timeout, reload_timeout) = (Millis::of(idle), Millis::of(timeouts.tunnel_reload));
     let listener = Rc::clone(&ctx.listener);
     listener.series.tunnels_opened.increment();
     let _open = listener.series.tunnels.hold();
-    let ExchangeCx { down, exchange, worker, .. } = ctx;
+    let ExchangeCx { down, exchange, worker, plan, .. } = ctx;
     let mut relay = DuplexRelay::default();
     relay.up.buffer = std::mem::take(&mut down.input);
     relay.down.buffer = std::mem::take(&mut exchange.response_input);
-    let timer = &down.timer;
-    let end = term.run(&mut relay, down.wire.duplex(), upstream.duplex(), worker, timer).await;
+    let (client, endpoint, timer) = (down.wire.duplex(), upstream.duplex(), &down.timer);
+    let mut turned = pin!(worker.turned.notified());
+    let mut deadline = WorkerTime::NEVER;
+    let end = poll_fn(|cx| {
+        while turned.as_mut().poll(cx).is_ready() {
+            turned.set(worker.turned.notified());
+        }
+        if deadline == WorkerTime::NEVER && !Rc::ptr_eq(plan, &worker.plan()) {
+            deadline = worker.timers.now() + reload_timeout;
+        }
+        relay.poll(cx, client, endpoint, worker, RelayDeadlines { timer, idle_timeout, deadline })
+    });
+    let end = end.await;
     exchange.upload.data_bytes += relay.up.moved;
     exchange.answer.written_bytes += relay.down.moved;
     exchange.fault = match end {
@@ -53,37 +57,4 @@ pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> Ex
     drop((upstream, guard));
     exchange.end_attempts(&worker.buffers);
     ExchangePhase::Finish
-}
-
-/// Time limits of a tunnel.
-struct Term {
-    /// Plan that the tunnel began with.
-    plan: Rc<WorkerPlan>,
-    idle_timeout: Millis,
-    reload: Millis,
-}
-
-impl Term {
-    async fn run(
-        &self,
-        relay: &mut DuplexRelay,
-        client: &mut dyn DuplexStream,
-        endpoint: &mut dyn DuplexStream,
-        worker: &Rc<Worker>,
-        timer: &eddy_io::Timer,
-    ) -> RelayEnd {
-        let mut told = pin!(worker.turned.notified());
-        let mut deadline = WorkerTime::NEVER;
-        poll_fn(|cx| {
-            while told.as_mut().poll(cx).is_ready() {
-                told.set(worker.turned.notified());
-            }
-            if deadline == WorkerTime::NEVER && !Rc::ptr_eq(&self.plan, &worker.plan()) {
-                deadline = worker.timers.now() + self.reload;
-            }
-            let deadlines = RelayDeadlines { timer, idle_timeout: self.idle_timeout, deadline };
-            relay.poll(cx, client, endpoint, worker, deadlines)
-        })
-        .await
-    }
 }

@@ -10,14 +10,13 @@ use eddy_http::BodyProbe;
 use eddy_ids::{Millis, WorkerTime};
 use eddy_model::LimitKind;
 
-use crate::downstream::RateGuard;
+use crate::downstream::{Downstream, RateGuard};
 use crate::exchange::attempt::go_on_or_fail;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::flush::poll_flush;
 use crate::exchange::phase::ExchangePhase;
 use crate::fault::Fault;
-use crate::share::share;
-use crate::upstream::{SlotWait, Upload, UploadSlots, WorkerCluster};
+use crate::upstream::{Upload, WorkerCluster};
 
 /// Size of the first part of a body, by which an upload proves that it makes progress.
 const FIRST_PART_BYTES: usize = 16 * 1024;
@@ -28,10 +27,12 @@ pub(super) fn take_slot(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster) -> bo
     if ctx.exchange.upload_slot.is_some() || !is_incomplete(ctx, cluster) {
         return true;
     }
-    let has_part = ctx.down.unread_body().bytes >= FIRST_PART_BYTES;
-    let upload = if has_part { Upload::Proven } else { Upload::Unproven };
-    ctx.exchange.upload_slot = cluster.uploads().take(upload, capacity(ctx, cluster));
+    ctx.exchange.upload_slot = cluster.uploads().take(progress(ctx.down), capacity(ctx, cluster));
     ctx.exchange.upload_slot.is_some()
+}
+
+fn progress(down: &Downstream) -> Upload {
+    if down.unread_body().bytes >= FIRST_PART_BYTES { Upload::Proven } else { Upload::Unproven }
 }
 
 /// Whether the endpoint would have to wait for the client to send the body.
@@ -56,7 +57,7 @@ fn capacity(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> u32 {
     };
     let active_max = config.endpoints.iter().filter_map(|endpoint| endpoint.terms.active_max).min();
     let links = config.links_max.min(active_max.unwrap_or(u32::MAX)).saturating_mul(endpoints);
-    let limit_of = |kind| config.limits.of(kind).map_or(u32::MAX, |max| share(max, ctx.worker.workers));
+    let limit_of = |kind| config.limits.of(kind).map_or(u32::MAX, |max| ctx.worker.share_of(max));
     let links = links.min(limit_of(LimitKind::Connections));
     let requests = if cluster.shares_links() { links.saturating_mul(STREAMS_OF_LINK) } else { links };
     requests.min(limit_of(LimitKind::Requests))
@@ -70,8 +71,7 @@ pub(super) async fn wait(ctx: &mut ExchangeCx<'_>, cluster: Rc<WorkerCluster>) -
         slot_deadline: WorkerTime::NEVER,
         probe: ctx.exchange.upload.reader.probe(),
     };
-    let uploads = Rc::clone(cluster.uploads());
-    match passage.run(ctx, &cluster, &uploads).await {
+    match passage.run(ctx, &cluster).await {
         Ok(()) => ExchangePhase::Endpoint,
         Err(fault) => go_on_or_fail(ctx, fault),
     }
@@ -87,16 +87,10 @@ struct UploadWait {
 }
 
 impl UploadWait {
-    async fn run(
-        &mut self,
-        ctx: &mut ExchangeCx<'_>,
-        cluster: &WorkerCluster,
-        uploads: &UploadSlots,
-    ) -> Result<(), Fault> {
+    async fn run(&mut self, ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster) -> Result<(), Fault> {
         loop {
-            let has_part = ctx.down.unread_body().bytes >= FIRST_PART_BYTES;
-            let upload = if has_part { Upload::Proven } else { Upload::Unproven };
-            let waiting: SlotWait<'_> = uploads.wait(upload);
+            let upload = progress(ctx.down);
+            let waiting = cluster.uploads().wait(upload);
             let mut released = pin!(waiting.released());
             let came = poll_fn(|cx| {
                 if released.as_mut().poll(cx).is_ready() {
@@ -129,8 +123,7 @@ impl UploadWait {
         }
         loop {
             let ExchangeCx { down, exchange, worker, .. } = &mut *ctx;
-            let has_part = down.unread_body().bytes >= FIRST_PART_BYTES;
-            if has_part || down.has_whole_body(&mut self.probe) {
+            if progress(down) == Upload::Proven || down.has_whole_body(&mut self.probe) {
                 return Poll::Ready(Ok(()));
             }
             if down.input.capacity() > 0 && down.input.room().is_empty() {

@@ -7,6 +7,7 @@ use eddy_ids::{Millis, WorkerTime};
 use eddy_io::BufferPool;
 
 use crate::downstream::Downstream;
+use crate::exchange::context::ExchangeCx;
 use crate::exchange::due::Due;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
@@ -28,7 +29,7 @@ impl Watch {
     ///
     /// # Errors
     /// [`Fault::ClientGone`] when the connection is broken.
-    pub(super) fn poll(
+    fn poll(
         &mut self,
         cx: &mut Context<'_>,
         down: &mut Downstream,
@@ -42,6 +43,15 @@ impl Watch {
         left.map_err(|_| Fault::ClientGone)?;
         self.left_at = Some(now);
         Ok(true)
+    }
+
+    /// As [`Self::poll`]; a client that has closed its side sends no further request.
+    pub(super) fn watch(&mut self, cx: &mut Context<'_>, ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+        let ExchangeCx { down, exchange, worker, .. } = ctx;
+        if self.poll(cx, down, &worker.buffers, worker.timers.now())? {
+            exchange.head.keep_alive = false;
+        }
+        Ok(())
     }
 
     /// Returns the time at which the client counts as gone; [`WorkerTime::NEVER`] while it has not closed its side.

@@ -81,9 +81,6 @@ impl H2Stream {
     }
 
     /// As [`Self::poll_fill`], into the free space of `input`.
-    ///
-    /// # Errors
-    /// As [`Self::poll_fill`].
     pub(crate) fn poll_read(&self, cx: &Context<'_>, input: &mut Buffer) -> Poll<io::Result<Fill>> {
         match self.act(|state| state.read(self.id(), input.room()))? {
             BodyReadResult::Bytes(count) => {

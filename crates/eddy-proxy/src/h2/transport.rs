@@ -18,9 +18,6 @@ pub(crate) struct H2Transport {
 
 impl H2Transport {
     /// Passes the bytes read to the protocol.
-    ///
-    /// # Errors
-    /// The fault of the peer that ends the connection.
     pub(crate) fn receive(
         &mut self,
         connection: &H2Connection,

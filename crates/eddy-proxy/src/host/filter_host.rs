@@ -46,7 +46,7 @@ struct HostedFilter {
     /// Limits on its own requests in progress.
     calls: RwLock<CallLimits>,
     /// By reason, the second in which a refused request was last logged.
-    refusal_told: [AtomicU64; OrderRefusal::COUNT],
+    refusal_logged: [AtomicU64; OrderRefusal::COUNT],
     /// Library that runs the filter, once a plan uses it; possibly of a plan that is no longer in force.
     library: RwLock<Option<Weak<dyn FilterLibrary>>>,
     /// The second that `records` counts.
@@ -151,8 +151,7 @@ impl FilterHost {
             metric.add(self.inboxes.len(), 1);
         }
         let second = monotonic_time().as_secs() + 1;
-        let told = writer.refusal_told.get(refusal as usize);
-        if told.is_none_or(|told| told.swap(second, Relaxed) != second) {
+        if writer.refusal_logged[refusal as usize].swap(second, Relaxed) != second {
             tracing::warn!(filter = &*writer.name, "a filter's call to a cluster is refused: {why}");
         }
     }
@@ -282,7 +281,7 @@ impl HostedFilter {
         Self {
             name: name.into(),
             calls: RwLock::default(),
-            refusal_told: Default::default(),
+            refusal_logged: Default::default(),
             library: RwLock::default(),
             second: AtomicU64::new(0),
             records: AtomicU64::new(0),

@@ -123,7 +123,6 @@ impl OutboundOrder {
         })
     }
 
-    /// Returns its size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.body.len() + self.target.len()
     }
@@ -131,9 +130,6 @@ impl OutboundOrder {
 
 impl Orders {
     /// Registers an order.
-    ///
-    /// # Errors
-    /// Any [`OrderRefusal`].
     pub(crate) fn begin(&self, order: &OutboundOrder, limits: CallLimits) -> Result<(), OrderRefusal> {
         let mut book = self.lock();
         if book.known.contains_key(&(order.filter, order.token)) {

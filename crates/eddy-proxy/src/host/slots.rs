@@ -54,9 +54,7 @@ impl Slots {
             return false;
         };
         let direction = resumed.direction as usize;
-        if let Some(place) = entry.arrived.get_mut(direction) {
-            *place = Some(resumed);
-        }
+        entry.arrived[direction] = Some(resumed);
         if let Some(waker) = entry.waker.take() {
             waker.wake();
         }
@@ -72,7 +70,7 @@ impl Slots {
         waker: &Waker,
     ) -> Option<FilterResume> {
         let entry = self.entries.get_mut(handle.slot()).filter(|entry| entry.exchange == Some(handle))?;
-        let arrived = entry.arrived.get_mut(direction as usize)?.take();
+        let arrived = entry.arrived[direction as usize].take();
         if let Some(resumed) = arrived.filter(|resumed| resumed.turn == turn) {
             return Some(resumed);
         }

@@ -35,9 +35,6 @@ pub(crate) enum Moved {
 
 impl Bulk {
     /// Moves part of the rest of a body of known length. Bytes that were read before must have been written.
-    ///
-    /// # Errors
-    /// The side that failed.
     pub(crate) fn poll(
         &mut self,
         cx: &mut Context<'_>,

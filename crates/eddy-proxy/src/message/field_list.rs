@@ -11,7 +11,6 @@ pub(crate) struct FieldList {
 }
 
 impl FieldList {
-    /// Adds a field.
     pub(crate) fn add(&mut self, name: &[u8], value: &[u8]) {
         self.text.extend_from_slice(name);
         let name_end = self.text.len();
@@ -31,12 +30,10 @@ impl FieldList {
         })
     }
 
-    /// Returns the number of fields.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are no fields.
     pub(crate) fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }

@@ -276,9 +276,6 @@ impl Pump {
     }
 
     /// Writes the staged bytes, with one call if the stream accepts all of them.
-    ///
-    /// # Errors
-    /// Error of the write.
     pub(crate) fn poll_write(
         &mut self,
         cx: &mut Context<'_>,

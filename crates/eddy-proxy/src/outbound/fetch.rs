@@ -31,19 +31,31 @@ pub(crate) struct FetchRequest<'r> {
 pub(super) type Reason = &'static str;
 
 /// Reason why an attempt brought no response.
+#[derive(Clone, Copy)]
 enum FetchFailure {
-    /// A reused link closed before the first byte of a response. The endpoint may have seen the request.
-    Stale,
-    /// The endpoint has not processed the request: its stream is above the last one of a GOAWAY.
-    Unprocessed,
-    /// Any other reason.
-    Failed(Reason),
+    /// There was no link, or it ended before the first byte of a response.
+    Link(Fault),
+    /// The response cannot be used.
+    Response(Reason),
+}
+
+impl FetchFailure {
+    fn reason(self) -> Reason {
+        match self {
+            Self::Link(fault) => fault.reason(),
+            Self::Response(reason) => reason,
+        }
+    }
+
+    fn blames_endpoint(self) -> bool {
+        match self {
+            Self::Link(fault) => fault.blames_endpoint(),
+            Self::Response(_) => true,
+        }
+    }
 }
 
 /// Sends the request of an order and reads the complete response.
-///
-/// # Errors
-/// The reason word when there is none.
 pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<WholeResponse, Reason> {
     let cluster = worker.plan().cluster(&order.cluster).cloned().ok_or("unknown_cluster")?;
     let bytes = write(worker, order)?;
@@ -55,9 +67,6 @@ pub(super) async fn fetch(worker: &Rc<Worker>, order: &OutboundOrder) -> Result<
 
 /// Sends a request to an endpoint of a cluster and reads the complete response. The request is sent again, at most
 /// [`LINK_RETRIES_MAX`] times, when its link ended before the endpoint could respond.
-///
-/// # Errors
-/// The reason word when there is no response.
 pub(crate) async fn send(
     worker: &Rc<Worker>,
     cluster: &Rc<WorkerCluster>,
@@ -71,12 +80,13 @@ pub(crate) async fn send(
         retries += 1;
         match attempt(worker, cluster, &sent.request, wanted, &mut tried).await {
             Ok(answer) => return Ok(answer),
-            // The other links in the pool may be closed as well.
-            Err(FetchFailure::Stale) if sent.is_repeatable && may_retry => wanted = LinkWanted::New,
-            Err(FetchFailure::Unprocessed) if may_retry => {}
-            Err(FetchFailure::Stale) => return Err(Fault::LinkStale.reason()),
-            Err(FetchFailure::Unprocessed) => return Err(Fault::LinkLeft.reason()),
-            Err(FetchFailure::Failed(reason)) => return Err(reason),
+            // The endpoint may have seen the request. The other links in the pool may be closed as well.
+            Err(FetchFailure::Link(Fault::LinkStale)) if sent.is_repeatable && may_retry => {
+                wanted = LinkWanted::New;
+            }
+            // The endpoint has not processed the request: its stream is above the last one of a GOAWAY.
+            Err(FetchFailure::Link(Fault::LinkLeft)) if may_retry => {}
+            Err(failure) => return Err(failure.reason()),
         }
     }
 }
@@ -127,58 +137,42 @@ async fn attempt(
     tried: &mut Tried,
 ) -> Result<WholeResponse, FetchFailure> {
     let now = worker.timers.now();
-    let admitted = cluster.take(LimitKind::Requests).map_err(|fault| FetchFailure::Failed(fault.reason()))?;
+    let admitted = cluster.take(LimitKind::Requests).map_err(FetchFailure::Link)?;
     let lease = cluster.state().borrow_mut().select(now, &mut worker.rng.borrow_mut(), tried);
     let guard = lease
         .and_then(|lease| EndpointGuard::begin(cluster, lease, admitted))
-        .ok_or(FetchFailure::Failed("no_endpoint"))?;
-    let mut upstream = obtain(worker, &guard, wanted).await?;
+        .ok_or(FetchFailure::Link(Fault::NoEndpoint))?;
+    let blame = |failure: FetchFailure| {
+        if failure.blames_endpoint() {
+            guard.failed(worker.timers.now());
+        }
+        failure
+    };
+    let obtained = worker.obtain(&guard, wanted).await;
+    let mut upstream = obtained.map_err(|fault| blame(FetchFailure::Link(fault)))?;
     let mut input = worker.buffers.take_large();
     let read = Conversation::new(&mut upstream, &mut input).response(request, ANSWER_BYTES_MAX).await;
     let is_empty = input.is_empty();
     worker.buffers.put(input);
+    let answer = read.map_err(|fault| blame(failure(&fault, &upstream)))?;
     let now = worker.timers.now();
-    match read {
-        Ok(answer) => {
-            if matches!(answer.head.status, 502..=504) {
-                guard.failed(now)
-            } else {
-                guard.succeeded(now)
-            }
-            if let (true, true, UpstreamChannel::Link(link)) = (answer.head.keep_alive, is_empty, upstream) {
-                guard.put_back(link, now);
-            }
-            Ok(answer)
-        }
-        Err(fault) => {
-            let broken = failure(&fault, &upstream);
-            if matches!(broken, FetchFailure::Failed(_)) {
-                guard.failed(now);
-            }
-            Err(broken)
-        }
+    if matches!(answer.head.status, 502..=504) {
+        guard.failed(now);
+    } else {
+        guard.succeeded(now);
     }
-}
-
-async fn obtain(
-    worker: &Rc<Worker>,
-    guard: &EndpointGuard,
-    wanted: LinkWanted,
-) -> Result<UpstreamChannel, FetchFailure> {
-    worker.obtain(guard, wanted).await.map_err(|fault| {
-        if fault.blames_endpoint() {
-            guard.failed(worker.timers.now());
-        }
-        FetchFailure::Failed(fault.reason())
-    })
+    if let (true, true, UpstreamChannel::Link(link)) = (answer.head.keep_alive, is_empty, upstream) {
+        guard.put_back(link, now);
+    }
+    Ok(answer)
 }
 
 /// Returns the failure of an attempt whose conversation over this channel has failed.
 fn failure(fault: &ConversationFault, upstream: &UpstreamChannel) -> FetchFailure {
     use ConversationFault::{Broken, Closed};
-    FetchFailure::Failed(match fault {
+    FetchFailure::Response(match fault {
         ConversationFault::Unsent(_) | Closed(ResponseProgress::None) | Broken(ResponseProgress::None, _) => {
-            return unanswered(upstream);
+            return FetchFailure::Link(upstream.broken());
         }
         Closed(ResponseProgress::Begun) | Broken(ResponseProgress::Begun, _) => "response_cut",
         ConversationFault::InterimFlood => "interim_flood",
@@ -186,16 +180,4 @@ fn failure(fault: &ConversationFault, upstream: &UpstreamChannel) -> FetchFailur
         ConversationFault::Chunk(_) => "response_chunk",
         ConversationFault::BodyTooLong => "response_too_large",
     })
-}
-
-/// Returns the failure of an attempt without any byte of a response.
-fn unanswered(upstream: &UpstreamChannel) -> FetchFailure {
-    let fault = upstream.broken();
-    if fault == Fault::LinkStale {
-        FetchFailure::Stale
-    } else if fault == Fault::LinkLeft {
-        FetchFailure::Unprocessed
-    } else {
-        FetchFailure::Failed(fault.reason())
-    }
 }

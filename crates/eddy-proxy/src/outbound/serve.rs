@@ -40,7 +40,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, order: OutboundOrder) {
         return;
     }
     let Some(library) = library else { return };
-    tell(&worker, &*library, &order, &ended);
+    report(&worker, &*library, &order, &ended);
 }
 
 /// Returns the reason why the end of its exchange ends an order, if it does.
@@ -56,7 +56,7 @@ fn abandoned(worker: &Worker, order: &OutboundOrder) -> Option<Reason> {
     }
 }
 
-fn tell(
+fn report(
     worker: &Worker,
     library: &dyn FilterLibrary,
     order: &OutboundOrder,
@@ -66,7 +66,7 @@ fn tell(
         kind: EventKind::Response,
         filter: order.filter,
         token: order.token,
-        worker: u16::try_from(worker.index).expect("there are at most 256 workers"),
+        worker: worker.number(),
         status: 0,
         fields: Fields::default(),
         body: &[],

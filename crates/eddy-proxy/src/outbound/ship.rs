@@ -34,14 +34,11 @@ pub(crate) async fn ship(worker: Rc<Worker>) {
             continue;
         };
         let outcome = deliver(&worker, &batch).await;
-        match &outcome {
-            BatchOutcome::Taken => worker.series.records_sent.add(batch.records),
-            BatchOutcome::Refused(_) => worker.series.records_dropped.add(batch.records),
-            BatchOutcome::Failed(_) => worker.series.record_batches_failed.increment(),
-        }
+        let records = batch.records;
         drop(batch);
         match outcome {
             BatchOutcome::Taken => {
+                worker.series.records_sent.add(records);
                 if failures > 0 {
                     tracing::info!("the access log service accepts entries again");
                 }
@@ -50,11 +47,13 @@ pub(crate) async fn ship(worker: Rc<Worker>) {
                 continue;
             }
             BatchOutcome::Refused(reason) => {
-                tell(failures, &reason, "rejects entries; they are lost");
+                worker.series.records_dropped.add(records);
+                log_problem(failures, &reason, "rejects entries; they are lost");
                 queue.done();
             }
             BatchOutcome::Failed(reason) => {
-                tell(failures, &reason, "is unavailable; entries are queued");
+                worker.series.record_batches_failed.increment();
+                log_problem(failures, &reason, "is unavailable; entries are queued");
             }
         }
         failures = (failures + 1).min(FAILURES_MAX);
@@ -75,7 +74,7 @@ pub(crate) async fn settle(worker: Rc<Worker>, done: Sender<()>) {
 }
 
 /// Logs a problem once, until deliveries succeed again.
-fn tell(failures: u32, reason: &str, what: &str) {
+fn log_problem(failures: u32, reason: &str, what: &str) {
     if failures == 0 {
         tracing::warn!(reason, "the access log service {what}");
     }

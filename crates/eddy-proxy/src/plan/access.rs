@@ -1,40 +1,33 @@
 //! Settings of the access log, and of its service, under a plan.
 
-use eddy_config::{AccessLogConfig, LogFormat, LogServiceConfig, RecordedMetadata};
-use eddy_ids::{ClusterId, Millis, Shared};
+use eddy_config::{AccessLogConfig, LogServiceConfig};
+use eddy_ids::{ClusterId, Millis};
 use eddy_protobuf::FieldWriter;
 use jiff::tz::TimeZone;
 
 /// Access log settings under a plan.
 #[derive(Debug)]
 pub(crate) struct AccessPlan {
-    /// Whether entries contain the precedence step by which the rule won.
-    pub(crate) has_step: bool,
-    /// Filter metadata that entries contain.
-    pub(crate) metadata: Vec<RecordedMetadata>,
+    pub(crate) config: AccessLogConfig,
     /// Settings of the access log service, if one is configured.
     pub(crate) service: Option<ServicePlan>,
-    /// Whether entries are written as lines.
-    pub(crate) has_lines: bool,
-    pub(crate) format: LogFormat,
     pub(crate) zone: TimeZone,
-    pub(crate) zone_name: Shared<str>,
 }
 
 impl AccessPlan {
     /// Creates the settings from a configuration. An unknown time zone, which the configuration check rejects, becomes
     /// UTC.
     pub(crate) fn new(config: &AccessLogConfig) -> Self {
-        let zone = TimeZone::get(&config.time_zone).unwrap_or(TimeZone::UTC);
         Self {
-            has_step: config.has_step,
-            metadata: config.metadata.clone(),
             service: config.service.as_ref().map(ServicePlan::new),
-            has_lines: config.target.is_some(),
-            format: config.format,
-            zone,
-            zone_name: Shared::clone(&config.time_zone),
+            zone: TimeZone::get(&config.time_zone).unwrap_or(TimeZone::UTC),
+            config: config.clone(),
         }
+    }
+
+    /// Whether entries are written as lines.
+    pub(crate) fn has_lines(&self) -> bool {
+        self.config.target.is_some()
     }
 }
 
@@ -97,9 +90,7 @@ impl ServicePlan {
         message.extend_from_slice(&self.identifier);
         FieldWriter::new(&mut message).bytes(2, entries);
         let length = u32::try_from(message.len() - FRAME_BYTES).unwrap_or(u32::MAX);
-        if let Some(place) = message.get_mut(1..FRAME_BYTES) {
-            place.copy_from_slice(&length.to_be_bytes());
-        }
+        message[1..FRAME_BYTES].copy_from_slice(&length.to_be_bytes());
         let timeout_ms = self.timeout.as_millis();
         let mut request = format!(
             "POST {LOG_SERVICE_METHOD} HTTP/1.1\r\nHost: {authority}\r\nContent-Type: application/grpc\r\n\

@@ -34,9 +34,6 @@ impl FilterChains {
 }
 
 /// Builds the chains of a listener.
-///
-/// # Errors
-/// Any [`BadChain`].
 pub(crate) fn build_chains(
     listener: &ListenerConfig,
     config: &GatewayConfig,

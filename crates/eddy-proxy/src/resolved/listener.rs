@@ -98,8 +98,8 @@ impl Deref for WorkerListener {
 
 impl WorkerChain {
     /// Returns the counters of the filter of a step.
-    pub(crate) fn series(&self, step: u8) -> Option<&FilterSeries> {
-        self.series.get(usize::from(step)).map(|series| &**series)
+    pub(crate) fn series(&self, step: u8) -> &FilterSeries {
+        self.series.get(usize::from(step)).expect("each step of a chain has counters")
     }
 }
 

@@ -1,4 +1,4 @@
-//! WorkerServices of a worker: timers, buffers, counters, and the admission of requests. Nothing here knows of a plan or a
+//! Services of a worker: timers, buffers, counters, and the admission of requests. Nothing here knows of a plan or a
 //! request.
 
 mod admission;

@@ -20,7 +20,6 @@ impl Pressure {
         self.memory.load(Relaxed)
     }
 
-    /// Whether the control group is throttled.
     pub(crate) fn is_throttled(&self) -> bool {
         self.throttled.load(Relaxed)
     }

@@ -15,7 +15,7 @@ use crate::runtime::admission::AdmissionQueue;
 use crate::runtime::overload::{Pressure, Room};
 use crate::stats::WorkerSeries;
 
-/// WorkerServices of one worker. They know no plan, cluster or request.
+/// Services of one worker. They know no plan, cluster or request.
 pub(crate) struct WorkerServices {
     pub(crate) index: usize,
     pub(crate) workers: usize,
@@ -40,7 +40,8 @@ pub(crate) struct WorkerServices {
     pub(crate) mirrors: Cell<u32>,
     /// Whether the worker drains: responses announce the end of their connection, and nothing new is accepted.
     pub(crate) is_draining: Cell<bool>,
-    dates: RefCell<DateCache>,
+    /// A second since 1970, and its `Date`.
+    date: Cell<(u64, [u8; DATE_BYTES])>,
     /// Owner of the idle upstream connections.
     pub(crate) idle_links: RefCell<Weak<dyn ReleaseIdle>>,
 }
@@ -90,14 +91,32 @@ impl WorkerServices {
             idle_watch: parts.idle_watch,
             mirrors: Cell::new(0),
             is_draining: Cell::new(false),
-            dates: RefCell::default(),
+            date: Cell::new((0, format_date(0))),
             idle_links: RefCell::new(idle_links),
         })
     }
 
+    /// Returns the worker's index as filters see it.
+    pub(crate) fn number(&self) -> u16 {
+        u16::try_from(self.index).expect("there are at most 256 workers")
+    }
+
+    /// Returns this worker's share of a limit of the whole gateway; at least 1.
+    pub(crate) fn share_of(&self, limit: u32) -> u32 {
+        let workers = u32::try_from(self.workers).expect("there are at most 256 workers");
+        limit.div_ceil(workers).max(1)
+    }
+
     /// Returns the current `Date`.
     pub(crate) fn date(&self) -> [u8; DATE_BYTES] {
-        self.dates.borrow_mut().at(unix_seconds())
+        let now = unix_seconds();
+        let (second, date) = self.date.get();
+        if second == now {
+            return date;
+        }
+        let date = format_date(now);
+        self.date.set((now, date));
+        date
     }
 
     /// Frees descriptors that can be closed without loss: all idle links, and up to `connections` idle downstream
@@ -119,23 +138,5 @@ impl WorkerServices {
     /// Linear in the connections of the worker.
     pub(crate) fn close_idle(&self, connections: usize, idle: Millis) {
         self.series.idle_closed.add(self.timers.shed(connections, idle) as u64);
-    }
-}
-
-/// Cache of the formatted time of the current second.
-#[derive(Debug, Default)]
-pub(crate) struct DateCache {
-    second: u64,
-    date: Option<[u8; DATE_BYTES]>,
-}
-
-impl DateCache {
-    /// Returns the date of a second since 1970, as in `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
-    pub(crate) fn at(&mut self, second: u64) -> [u8; DATE_BYTES] {
-        if self.second != second {
-            self.date = None;
-        }
-        self.second = second;
-        *self.date.get_or_insert_with(|| format_date(second))
     }
 }

@@ -26,9 +26,6 @@ pub(crate) enum Unannounced {
 /// Consumes the PROXY header and returns the client address in it, or the proxy's own address for a `LOCAL` header.
 ///
 /// No byte behind the header is consumed, so that the next reader finds the beginning of the client's data.
-///
-/// # Errors
-/// [`Unannounced`].
 pub(crate) async fn announced(
     stream: &mut Stream,
     peer: PeerAddress,

@@ -45,9 +45,7 @@ pub(crate) async fn forward(
     series.bytes_out.add(account.bytes_out);
     account.record(&start, down, passed.err(), worker);
     let Err(fault) = passed else { return Parting::Whole };
-    if let Some(counter) = series.faults.get(fault.index()) {
-        counter.increment();
-    }
+    series.faults.count(fault);
     let (client, reason) = (&*down.client.peer_text, fault.reason());
     tracing::debug!(client, "forwarding of a connection failed: {reason}");
     Parting::Cut
@@ -103,7 +101,9 @@ async fn begin(
     let timeouts = &listener.config.timeouts;
     let name = match down.client.secure() {
         Some(secure) => secure.facts.server_name.clone(),
-        None if forwarding.goes_by_name() => asked_name(down, worker, Millis::of(timeouts.head)).await?,
+        None if forwarding.goes_by_name() => {
+            read_server_name(down, worker, Millis::of(timeouts.head)).await?
+        }
         None => None,
     };
     account.server_name = name;
@@ -144,7 +144,7 @@ async fn pass(
 }
 
 /// Reads the server name (SNI) that the client asks for; the bytes read stay in the buffer.
-async fn asked_name(
+async fn read_server_name(
     down: &mut Downstream,
     worker: &Worker,
     timeout: Millis,

@@ -6,7 +6,6 @@ use std::rc::Rc;
 use eddy_config::ListenAddress;
 
 use crate::resolved::WorkerListener;
-use crate::share::share;
 use crate::worker::Worker;
 
 /// A listener as its sessions see it. Sessions outlive plans and look up their listener in each new one.
@@ -49,7 +48,7 @@ impl ListenerHandle {
 pub(crate) fn has_room(worker: &Worker, handle: &ListenerHandle) -> bool {
     let plan = worker.plan();
     let Some(listener) = handle.current() else { return false };
-    let of_listener = share(listener.config.limits.connections_max, worker.workers);
+    let of_listener = worker.share_of(listener.config.limits.connections_max);
     !worker.room.is_full(plan.plan.config.settings.limits.connections_max)
         && handle.connections.get() < of_listener
 }

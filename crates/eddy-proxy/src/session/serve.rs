@@ -54,7 +54,7 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
         }
         (Parting::Whole | Parting::Framed, _) => down.wire.say_end(),
         // A truncated message must not look complete.
-        (Parting::Cut, _) => down.wire.reset_on_close(),
+        (Parting::Cut, _) => down.wire.duplex().cut(),
     }
     worker.buffers.release(&mut down.input);
 }

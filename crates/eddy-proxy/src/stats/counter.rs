@@ -7,42 +7,36 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// # Cost
 /// A load and a store: there is one writer, so no locked instruction is needed.
 #[derive(Debug, Default)]
-pub struct WorkerCounter(AtomicU64);
+pub(crate) struct WorkerCounter(AtomicU64);
 
 impl WorkerCounter {
-    /// Adds one.
-    pub fn increment(&self) {
+    pub(crate) fn increment(&self) {
         self.add(1);
     }
 
-    /// Adds `count`.
-    pub fn add(&self, count: u64) {
+    pub(crate) fn add(&self, count: u64) {
         self.0.store(self.0.load(Relaxed).wrapping_add(count), Relaxed);
     }
 
-    /// Resets the count to zero.
     pub(crate) fn reset(&self) {
         self.0.store(0, Relaxed);
     }
 
-    /// Returns the count.
-    pub fn value(&self) -> u64 {
+    pub(crate) fn value(&self) -> u64 {
         self.0.load(Relaxed)
     }
 }
 
 /// A number that goes up and down, written by one worker.
 #[derive(Debug, Default)]
-pub struct Gauge(AtomicU64);
+pub(crate) struct Gauge(AtomicU64);
 
 impl Gauge {
-    /// Adds one.
-    pub fn increment(&self) {
+    pub(crate) fn increment(&self) {
         self.0.store(self.0.load(Relaxed).wrapping_add(1), Relaxed);
     }
 
-    /// Subtracts one.
-    pub fn decrement(&self) {
+    pub(crate) fn decrement(&self) {
         self.0.store(self.0.load(Relaxed).saturating_sub(1), Relaxed);
     }
 
@@ -52,13 +46,11 @@ impl Gauge {
         GaugeGuard(self)
     }
 
-    /// Sets the number.
-    pub fn set(&self, value: u64) {
+    pub(crate) fn set(&self, value: u64) {
         self.0.store(value, Relaxed);
     }
 
-    /// Returns the number.
-    pub fn value(&self) -> u64 {
+    pub(crate) fn value(&self) -> u64 {
         self.0.load(Relaxed)
     }
 }
@@ -75,7 +67,7 @@ impl Drop for GaugeGuard<'_> {
 /// Histogram of durations in buckets of doubling width; the upper bound of the first is `FIRST`. From 125 µs to about
 /// 65 s for microseconds and the default; from 64 ns to about 33 ms for nanoseconds and a `FIRST` of 64.
 #[derive(Debug, Default)]
-pub struct Histogram<const FIRST: u64 = 125> {
+pub(crate) struct Histogram<const FIRST: u64 = 125> {
     buckets: [WorkerCounter; BUCKETS],
     sum: WorkerCounter,
 }
@@ -84,25 +76,22 @@ pub struct Histogram<const FIRST: u64 = 125> {
 pub(crate) const BUCKETS: usize = 21;
 impl<const FIRST: u64> Histogram<FIRST> {
     /// Counts a duration, in the histogram's unit.
-    pub fn observe(&self, duration: u64) {
-        if let Some(bucket) = self.buckets.get(bucket_of(FIRST, duration)) {
-            bucket.increment();
-        }
+    pub(crate) fn observe(&self, duration: u64) {
+        self.buckets[bucket_of(FIRST, duration)].increment();
         self.sum.add(duration);
     }
 
     /// Returns the number of durations in the bucket with this index.
-    pub fn bucket(&self, index: usize) -> u64 {
+    pub(crate) fn bucket(&self, index: usize) -> u64 {
         self.buckets[index].value()
     }
 
-    /// Returns the sum of all durations.
-    pub fn sum(&self) -> u64 {
+    pub(crate) fn sum(&self) -> u64 {
         self.sum.value()
     }
 
     /// Returns the upper bound of the bucket with this index; `None` for the last.
-    pub fn bound(index: usize) -> Option<u64> {
+    pub(crate) fn bound(index: usize) -> Option<u64> {
         (index + 1 < BUCKETS).then(|| FIRST << index)
     }
 }

@@ -6,11 +6,10 @@ mod registry;
 mod render;
 mod series;
 
-pub use counter::{Gauge, Histogram, WorkerCounter};
+pub(crate) use counter::WorkerCounter;
 pub use filters::{FilterReport, FilterView, PhaseView};
 pub use registry::Stats;
-pub use series::{
-    ClusterSeries, DatagramLoss, DatagramSeries, FaultCounters, FilterSeries, GrpcSeries, HandshakeFailure,
-    HandshakeSeries, Http2Series, ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries,
+pub(crate) use series::{
+    ClusterSeries, DatagramLoss, FILTER_FAULT_LABELS, FailureKind, FilterSeries, HandshakeFailure,
+    HandshakeSeries, ListenerSeries, PlanSeries, RuleSeries, SinkSeries, WorkerSeries, count_status,
 };
-pub(crate) use series::{FILTER_FAULT_LABELS, FailureKind, count_status};

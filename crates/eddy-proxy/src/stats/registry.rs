@@ -57,7 +57,6 @@ impl Stats {
         }
     }
 
-    /// Returns the counters of one worker.
     pub(crate) fn worker(&self, index: usize) -> Arc<WorkerSeries> {
         Arc::clone(&self.workers[index])
     }

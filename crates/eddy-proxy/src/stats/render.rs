@@ -95,7 +95,7 @@ fn render_listeners(mut all: MetricFamily<'_, ListenerSeries>) {
     all.classes("eddy_requests_total", "Finished exchanges, by status class.", |one| &one.requests);
     let help = "Exchanges ended by a fault, by reason.";
     all.nonzero_counters("eddy_faults_total", help, ("reason", &FAULT_LABELS), |one, fault| {
-        one.faults.get(fault).map_or(0, WorkerCounter::value)
+        one.faults.value(fault)
     });
     let help = "Accepted connections, or started datagram sessions.";
     all.counter("eddy_connections_accepted_total", help, |one| &one.accepted);

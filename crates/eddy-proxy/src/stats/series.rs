@@ -16,52 +16,52 @@ use crate::stats::counter::{Gauge, Histogram, WorkerCounter};
 /// Counters of one listener on one worker.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-pub struct ListenerSeries {
+pub(crate) struct ListenerSeries {
     /// Connections accepted, or datagram sessions begun.
-    pub accepted: WorkerCounter,
+    pub(crate) accepted: WorkerCounter,
     /// Open connections or datagram sessions.
-    pub connections: Gauge,
+    pub(crate) connections: Gauge,
     /// Connections closed because they did not begin with a PROXY header.
-    pub unannounced: WorkerCounter,
+    pub(crate) unannounced: WorkerCounter,
     /// Exchanges ended, by status class: 1xx to 5xx.
-    pub requests: [WorkerCounter; 5],
+    pub(crate) requests: [WorkerCounter; 5],
     /// Exchanges ended by a fault, by [`Fault::index`].
-    pub faults: FaultCounters,
+    pub(crate) faults: FaultCounters,
     /// Tunnels opened.
-    pub tunnels_opened: WorkerCounter,
+    pub(crate) tunnels_opened: WorkerCounter,
     /// Open tunnels.
-    pub tunnels: Gauge,
+    pub(crate) tunnels: Gauge,
     /// Duration of exchanges, from the end of the request head to the last byte of the response, without those that
     /// became a tunnel.
-    pub duration: Histogram,
+    pub(crate) duration: Histogram,
     /// Bytes received from clients: request bodies, tunnels, forwarded connections and datagrams.
-    pub bytes_in: WorkerCounter,
+    pub(crate) bytes_in: WorkerCounter,
     /// Bytes sent to clients: response bodies, tunnels, forwarded connections and datagrams.
-    pub bytes_out: WorkerCounter,
+    pub(crate) bytes_out: WorkerCounter,
     /// TLS handshakes with clients, if the listener uses TLS.
-    pub handshakes: HandshakeSeries,
+    pub(crate) handshakes: HandshakeSeries,
     /// HTTP/2 traffic.
-    pub http2: Http2Series,
+    pub(crate) http2: Http2Series,
     /// gRPC calls.
-    pub grpc_calls: GrpcSeries,
+    pub(crate) grpc_calls: GrpcSeries,
     /// Forwarded datagrams.
-    pub datagrams: DatagramSeries,
+    pub(crate) datagrams: DatagramSeries,
 }
 
 /// Forwarded datagrams; their bytes count with those of connections.
 #[derive(Debug, Default)]
-pub struct DatagramSeries {
+pub(crate) struct DatagramSeries {
     /// Datagrams forwarded from clients.
-    pub taken: WorkerCounter,
+    pub(crate) taken: WorkerCounter,
     /// Datagrams forwarded to clients.
-    pub given: WorkerCounter,
+    pub(crate) given: WorkerCounter,
     /// Datagrams not forwarded, by [`DatagramLoss`].
-    pub lost: [WorkerCounter; DATAGRAM_LOSS_LABELS.len()],
+    pub(crate) lost: [WorkerCounter; DATAGRAM_LOSS_LABELS.len()],
 }
 
 /// Reason why a datagram was not forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DatagramLoss {
+pub(crate) enum DatagramLoss {
     /// The maximum number of sessions is reached.
     Sessions,
     /// eddy is short of memory, descriptors or ports.
@@ -82,40 +82,37 @@ pub(crate) const DATAGRAM_LOSS_LABELS: [&str; 6] =
 
 impl DatagramSeries {
     /// Counts a datagram that was not forwarded.
-    pub fn lose(&self, loss: DatagramLoss) {
+    pub(crate) fn lose(&self, loss: DatagramLoss) {
         self.lost[loss as usize].increment();
     }
 }
 
 /// gRPC calls that have ended, by [`GrpcEnd::index`].
 #[derive(Debug, Default)]
-pub struct GrpcSeries([WorkerCounter; GRPC_END_LABELS.len()]);
+pub(crate) struct GrpcSeries([WorkerCounter; GRPC_END_LABELS.len()]);
 
 impl GrpcSeries {
-    /// Counts a call.
-    pub fn count(&self, end: GrpcEnd) {
-        if let Some(counter) = self.0.get(end.index()) {
-            counter.increment();
-        }
+    pub(crate) fn count(&self, end: GrpcEnd) {
+        self.0[end.index()].increment();
     }
 
     /// Returns the number of calls whose end has this index.
-    pub fn value(&self, index: usize) -> u64 {
+    pub(crate) fn value(&self, index: usize) -> u64 {
         self.0[index].value()
     }
 }
 
 /// Counters of HTTP/2.
 #[derive(Debug, Default)]
-pub struct Http2Series {
+pub(crate) struct Http2Series {
     /// HTTP/2 connections.
-    pub connections: WorkerCounter,
+    pub(crate) connections: WorkerCounter,
     /// Exchanges begun.
-    pub requests: WorkerCounter,
+    pub(crate) requests: WorkerCounter,
     /// Connections ended because the client violated the protocol.
-    pub broken: WorkerCounter,
+    pub(crate) broken: WorkerCounter,
     /// Connections ended because of excessive client demands, by [`eddy_http::Abuse`].
-    pub abuses: [WorkerCounter; ABUSE_LABELS.len()],
+    pub(crate) abuses: [WorkerCounter; ABUSE_LABELS.len()],
 }
 
 impl Http2Series {
@@ -130,18 +127,18 @@ impl Http2Series {
 
 /// TLS handshakes, by outcome.
 #[derive(Debug, Default)]
-pub struct HandshakeSeries {
+pub(crate) struct HandshakeSeries {
     /// Successful full handshakes.
-    pub full: WorkerCounter,
+    pub(crate) full: WorkerCounter,
     /// Successful handshakes that resumed a session.
-    pub resumed: WorkerCounter,
+    pub(crate) resumed: WorkerCounter,
     /// Failed handshakes, by [`HandshakeFailure`].
-    pub failed: [WorkerCounter; HANDSHAKE_FAILURE_LABELS.len()],
+    pub(crate) failed: [WorkerCounter; HANDSHAKE_FAILURE_LABELS.len()],
 }
 
 /// Reason why a handshake failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HandshakeFailure {
+pub(crate) enum HandshakeFailure {
     /// The peer closed the connection.
     Closed,
     /// The handshake timed out.
@@ -204,7 +201,7 @@ impl HandshakeFailure {
 
 /// One counter for each [`Fault::index`].
 #[derive(Debug)]
-pub struct FaultCounters([WorkerCounter; FAULT_LABELS.len()]);
+pub(crate) struct FaultCounters([WorkerCounter; FAULT_LABELS.len()]);
 
 impl Default for FaultCounters {
     fn default() -> Self {
@@ -213,124 +210,128 @@ impl Default for FaultCounters {
 }
 
 impl FaultCounters {
-    /// Returns the counter of a fault.
-    pub fn get(&self, index: usize) -> Option<&WorkerCounter> {
-        self.0.get(index)
+    pub(crate) fn count(&self, fault: Fault) {
+        self.0[fault.index()].increment();
+    }
+
+    /// Returns the number of faults with this index.
+    pub(crate) fn value(&self, index: usize) -> u64 {
+        self.0[index].value()
     }
 }
 
 /// Counters of one rule on one worker.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-pub struct RuleSeries {
+pub(crate) struct RuleSeries {
     /// Exchanges that matched the rule.
-    pub requests: WorkerCounter,
+    pub(crate) requests: WorkerCounter,
 }
 
 /// Counters of one cluster on one worker.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-pub struct ClusterSeries {
+pub(crate) struct ClusterSeries {
     /// Attempts, by status class of the endpoint's response: 1xx to 5xx.
-    pub responses: [WorkerCounter; 5],
+    pub(crate) responses: [WorkerCounter; 5],
     /// Attempts without a response.
-    pub failures: WorkerCounter,
+    pub(crate) failures: WorkerCounter,
     /// Attempts after the first of an exchange.
-    pub retries: WorkerCounter,
+    pub(crate) retries: WorkerCounter,
     /// Retries refused by the retry budget.
-    pub retries_refused: WorkerCounter,
+    pub(crate) retries_refused: WorkerCounter,
     /// Hedged attempts, sent while others had not been answered.
-    pub hedges: WorkerCounter,
+    pub(crate) hedges: WorkerCounter,
     /// Hedged attempts that were answered first.
-    pub hedges_won: WorkerCounter,
+    pub(crate) hedges_won: WorkerCounter,
     /// Exchanges that failed over to another cluster because this one could not serve them.
-    pub left: WorkerCounter,
+    pub(crate) left: WorkerCounter,
     /// Links established.
-    pub connects: WorkerCounter,
+    pub(crate) connects: WorkerCounter,
     /// Links that could not be established.
-    pub connects_failed: WorkerCounter,
+    pub(crate) connects_failed: WorkerCounter,
     /// TLS handshakes with endpoints, if the cluster uses TLS.
-    pub handshakes: HandshakeSeries,
+    pub(crate) handshakes: HandshakeSeries,
     /// Shared HTTP/2 links established.
-    pub http2_links: WorkerCounter,
+    pub(crate) http2_links: WorkerCounter,
     /// HTTP/2 links that ended because the endpoint violated the protocol.
-    pub http2_links_broken: WorkerCounter,
+    pub(crate) http2_links_broken: WorkerCounter,
     /// Requests sent on HTTP/2 links.
-    pub http2_requests: WorkerCounter,
+    pub(crate) http2_requests: WorkerCounter,
     /// Open links.
-    pub links: Gauge,
+    pub(crate) links: Gauge,
     /// Idle links.
-    pub links_idle: Gauge,
+    pub(crate) links_idle: Gauge,
     /// Endpoints that are currently ejected.
-    pub ejected: Gauge,
+    pub(crate) ejected: Gauge,
     /// Endpoints that health checks currently consider unhealthy.
-    pub unhealthy: Gauge,
+    pub(crate) unhealthy: Gauge,
     /// Time from sending a request to the first byte of its response.
-    pub first_byte: Histogram,
+    pub(crate) first_byte: Histogram,
 }
 
 /// Counters of one worker.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-pub struct WorkerSeries {
+pub(crate) struct WorkerSeries {
     /// Exchanges in progress.
-    pub exchanges: Gauge,
+    pub(crate) exchanges: Gauge,
     /// Bytes spliced in the kernel.
-    pub spliced: WorkerCounter,
+    pub(crate) spliced: WorkerCounter,
     /// Open connections.
-    pub connections: Gauge,
+    pub(crate) connections: Gauge,
     /// Requests refused because of overload.
-    pub shed: WorkerCounter,
+    pub(crate) shed: WorkerCounter,
     /// Idle connections closed to make room for others.
-    pub idle_closed: WorkerCounter,
+    pub(crate) idle_closed: WorkerCounter,
     /// Number of times that `accept` failed, for example for lack of descriptors.
-    pub accepts_failed: WorkerCounter,
+    pub(crate) accepts_failed: WorkerCounter,
     /// Connections accepted in place of a worker that had stalled.
-    pub accepts_for_others: WorkerCounter,
+    pub(crate) accepts_for_others: WorkerCounter,
     /// Access log entries dropped because their target was too slow or a service did not accept them.
-    pub records_dropped: WorkerCounter,
+    pub(crate) records_dropped: WorkerCounter,
     /// Access log entries that a service has accepted.
-    pub records_sent: WorkerCounter,
+    pub(crate) records_sent: WorkerCounter,
     /// Batches of access log entries that could not be sent, and are retried.
-    pub record_batches_failed: WorkerCounter,
+    pub(crate) record_batches_failed: WorkerCounter,
     /// Requests or responses stopped by the egress check.
-    pub egress_stopped: WorkerCounter,
+    pub(crate) egress_stopped: WorkerCounter,
     /// Requests that were also routed by a plain scan of all rules.
-    pub route_checks: WorkerCounter,
+    pub(crate) route_checks: WorkerCounter,
     /// Requests for which the index and the plain scan found different rules.
-    pub route_mismatches: WorkerCounter,
+    pub(crate) route_mismatches: WorkerCounter,
     /// Mirror copies that were sent and answered.
-    pub mirrors_sent: WorkerCounter,
+    pub(crate) mirrors_sent: WorkerCounter,
     /// Mirror copies that were not answered.
-    pub mirrors_failed: WorkerCounter,
+    pub(crate) mirrors_failed: WorkerCounter,
     /// Mirror copies that were not sent: the body was too large, or too many were in progress.
-    pub mirrors_dropped: WorkerCounter,
+    pub(crate) mirrors_dropped: WorkerCounter,
     /// Lateness of the worker's last tick, in milliseconds.
-    pub lag_ms: Gauge,
+    pub(crate) lag_ms: Gauge,
     /// Time in which the worker was runnable while other programs had the processors, in microseconds.
-    pub processor_wait_us: WorkerCounter,
+    pub(crate) processor_wait_us: WorkerCounter,
     /// Slices of work on the event loop besides traffic: plans put in force, sweeps, reports.
-    pub slices: WorkerCounter,
+    pub(crate) slices: WorkerCounter,
     /// Longest processor time of a slice, in microseconds.
-    pub slice_us_max: Gauge,
+    pub(crate) slice_us_max: Gauge,
     /// Sessions that ended with a panic.
-    pub panics: WorkerCounter,
+    pub(crate) panics: WorkerCounter,
 }
 
 /// Counters of one filter on one worker.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-pub struct FilterSeries {
+pub(crate) struct FilterSeries {
     /// Number of calls, by phase; exact.
-    pub calls: [WorkerCounter; 8],
+    pub(crate) calls: [WorkerCounter; 8],
     /// Time in the filter by phase, for one crossing in 64.
-    pub nanos: [Histogram<64>; 8],
+    pub(crate) nanos: [Histogram<64>; 8],
     /// Bytes of edits. Edits of neighbouring filters in one crossing count for the first of them.
-    pub edit_bytes: WorkerCounter,
+    pub(crate) edit_bytes: WorkerCounter,
     /// Number of failures, by kind.
-    pub faults: [WorkerCounter; FILTER_FAULT_LABELS.len()],
+    pub(crate) faults: [WorkerCounter; FILTER_FAULT_LABELS.len()],
     /// Exchanges that are paused by the filter at present.
-    pub paused: Gauge,
+    pub(crate) paused: Gauge,
     /// Time at which a failure was last logged, by kind, in milliseconds of the worker's clock.
     reported_ms: [Gauge; FILTER_FAULT_LABELS.len()],
     /// Failures since then, by kind.
@@ -344,7 +345,6 @@ pub(crate) const FILTER_FAULT_LABELS: [&str; 6] = ["fault", "edit", "timeout", "
 const REPORT_EVERY: Millis = Millis::new(1000);
 
 impl FilterSeries {
-    /// Counts a call in a phase.
     #[inline]
     pub(crate) fn entered(&self, phase: Phase, nanos: Option<u32>) {
         self.calls[phase as usize].increment();
@@ -372,32 +372,32 @@ impl FilterSeries {
 
 /// Counters of the access log's thread.
 #[derive(Debug, Default)]
-pub struct SinkSeries {
+pub(crate) struct SinkSeries {
     /// Entries that the target did not accept.
-    pub records_lost: WorkerCounter,
+    pub(crate) records_lost: WorkerCounter,
 }
 
 /// Counters of one worker under one plan, indexed as in the plan.
 #[derive(Debug, Default)]
-pub struct PlanSeries {
+pub(crate) struct PlanSeries {
     /// Indexed by listener.
-    pub listeners: Vec<Arc<ListenerSeries>>,
+    pub(crate) listeners: Vec<Arc<ListenerSeries>>,
     /// Indexed by listener, then by rule index in its router.
-    pub rules: Vec<Vec<Arc<RuleSeries>>>,
+    pub(crate) rules: Vec<Vec<Arc<RuleSeries>>>,
     /// Indexed by cluster.
-    pub clusters: Vec<Arc<ClusterSeries>>,
+    pub(crate) clusters: Vec<Arc<ClusterSeries>>,
     /// Indexed by cluster: usage by all workers, when the cluster has limits.
-    pub in_use: Vec<Option<Arc<InUse>>>,
+    pub(crate) in_use: Vec<Option<Arc<InUse>>>,
     /// Indexed by filter, as in the configuration.
-    pub filters: BySlot<FilterId, Arc<FilterSeries>>,
+    pub(crate) filters: BySlot<FilterId, Arc<FilterSeries>>,
 }
 
 impl ListenerSeries {
     /// Counts an exchange that ended with `status`, and its fault if there was one.
-    pub fn count(&self, status: u16, fault: Option<Fault>) {
+    pub(crate) fn count(&self, status: u16, fault: Option<Fault>) {
         count_status(&self.requests, status);
-        if let Some(counter) = fault.and_then(|fault| self.faults.get(fault.index())) {
-            counter.increment();
+        if let Some(fault) = fault {
+            self.faults.count(fault);
         }
     }
 }

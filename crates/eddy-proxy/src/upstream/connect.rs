@@ -44,9 +44,6 @@ impl WorkerServices {
 
     /// As [`Self::obtain`], but queues when the endpoint has its maximum number of HTTP/1 links: for as long as the
     /// cluster's connect timeout.
-    ///
-    /// # Errors
-    /// As [`Self::obtain`].
     pub(crate) async fn obtain_in_turn(
         self: &Rc<Self>,
         guard: &EndpointGuard,
@@ -104,9 +101,6 @@ impl WorkerServices {
     }
 
     /// Establishes a link for the exclusive use of this request.
-    ///
-    /// # Errors
-    /// As [`Self::obtain`].
     pub(crate) async fn obtain_alone(&self, guard: &EndpointGuard) -> Result<UpstreamChannel, Fault> {
         let place = guard.take_place()?;
         let _pending = guard.cluster.take(LimitKind::Pending)?;

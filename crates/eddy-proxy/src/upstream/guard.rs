@@ -181,7 +181,6 @@ impl EndpointGuard {
         self.cluster.state().borrow().endpoint(self.lease().endpoint())?.own_name()
     }
 
-    /// Returns the lease.
     pub(crate) fn lease(&self) -> &Lease {
         self.lease.as_ref().expect("the lease is only taken when the guard is dropped")
     }

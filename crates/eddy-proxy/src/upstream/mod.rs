@@ -20,4 +20,4 @@ pub(crate) use channel::UpstreamChannel;
 pub(crate) use cluster::WorkerCluster;
 pub(crate) use clusters::{EndpointSets, WorkerClusters};
 pub(crate) use guard::{EndpointGuard, LinkWanted};
-pub(crate) use uploads::{SlotWait, Upload, UploadSlot, UploadSlots};
+pub(crate) use uploads::{Upload, UploadSlot};

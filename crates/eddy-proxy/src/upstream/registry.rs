@@ -180,9 +180,6 @@ impl Opening {
     }
 
     /// Waits for the link, or for the endpoint's choice of HTTP/1.
-    ///
-    /// # Errors
-    /// The reason why there is no link.
     pub(crate) async fn wait(&self) -> Result<(), Fault> {
         let _waiting = LinkWaiterGuard::begin(&self.waiting);
         loop {

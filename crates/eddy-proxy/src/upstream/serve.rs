@@ -80,9 +80,6 @@ impl LinkDriver {
     }
 
     /// Waits for the endpoint's SETTINGS, which prove that it speaks HTTP/2 and set its stream limit.
-    ///
-    /// # Errors
-    /// The end of the link, if it ends first.
     pub(super) async fn settle(&mut self) -> Result<(), UpstreamLinkEnd> {
         poll_fn(|cx| match self.poll(cx) {
             Poll::Ready(ended) => Poll::Ready(Err(ended)),
@@ -97,7 +94,6 @@ impl LinkDriver {
         poll_fn(|cx| self.poll(cx)).await
     }
 
-    /// Closes the link.
     pub(super) fn close(mut self) {
         self.worker.buffers.release(&mut self.transport.input);
         self.link.close();

@@ -78,7 +78,6 @@ impl SharedLink {
         self.held.get() == 0
     }
 
-    /// Whether the link was closed.
     pub(super) fn is_closed(&self) -> bool {
         self.is_closed.get()
     }

@@ -1,6 +1,5 @@
 //! One attempt to have a request answered by an endpoint, as a value.
 
-use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::time::Instant;
 
@@ -82,6 +81,7 @@ impl Attempt {
 }
 
 /// An attempt in memory of an earlier one, so that it allocates nothing.
+#[derive(Debug)]
 pub(crate) struct PooledAttempt(Box<Option<Attempt>>);
 
 impl PooledAttempt {
@@ -115,11 +115,5 @@ impl Deref for PooledAttempt {
 impl DerefMut for PooledAttempt {
     fn deref_mut(&mut self) -> &mut Attempt {
         self.0.as_mut().as_mut().expect("the memory holds an attempt until it is taken out")
-    }
-}
-
-impl fmt::Debug for PooledAttempt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }

@@ -88,8 +88,8 @@ pub(crate) fn apply(
             Ok(record) => match places.of(record.step) {
                 // A filter that fails loses its earlier edits, too.
                 Some(place) if faulty == Some(place) => {
-                    if let Some(told) = told_of(&record.edit) {
-                        (kind, why) = told;
+                    if let Some(reported) = reported_failure(&record.edit) {
+                        (kind, why) = reported;
                     }
                     continue;
                 }
@@ -119,7 +119,7 @@ pub(crate) fn apply(
 }
 
 /// Returns the kind and reason of a failure that a filter reports, if the edit is such a report.
-fn told_of(edit: &FilterEdit<'_>) -> Option<(FailureKind, Option<String>)> {
+fn reported_failure(edit: &FilterEdit<'_>) -> Option<(FailureKind, Option<String>)> {
     let (kind, why) = if let FilterEdit::LimitFault { limit, why } = *edit {
         let kind = match limit {
             FilterLimit::Memory => FailureKind::Memory,

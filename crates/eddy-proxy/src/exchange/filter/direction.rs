@@ -1,6 +1,6 @@
 //! Passage of one message through the filter chain: carries out what its run asks for.
 
-use std::task::Context;
+use std::task::{Context, Poll};
 
 use eddy_filter::{Direction, MessageRun, RunOutput};
 use eddy_http::Fields;
@@ -9,7 +9,7 @@ use eddy_io::Buffer;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::enter::{CallOutcome, enter};
 use crate::exchange::filter::step::{chain_of, fail, step_of};
-use crate::exchange::filter::wait::{self, FilterPauseStatus};
+use crate::exchange::filter::wait;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::message::{Misfit, Pump};
@@ -34,9 +34,6 @@ pub(crate) enum FilterProgress {
 }
 
 /// Moves a message through the chain as far as possible.
-///
-/// # Errors
-/// The fault that ends the exchange.
 pub(crate) fn advance(
     ctx: &mut ExchangeCx<'_>,
     cx: &Context<'_>,
@@ -61,7 +58,7 @@ pub(crate) fn advance(
                 }
             }
             RunOutput::Waiting(pause) => {
-                let FilterPauseStatus::Over(result) = wait::poll(ctx, cx, pause, direction)? else {
+                let Poll::Ready(result) = wait::poll(ctx, cx, pause, direction)? else {
                     return Ok(FilterProgress::Waiting);
                 };
                 let message = ctx.exchange.filtering.run.message_mut(direction);
@@ -87,9 +84,6 @@ pub(crate) fn advance(
 }
 
 /// As [`advance`], until there is output to be written or the message cannot go on.
-///
-/// # Errors
-/// The fault that ends the exchange.
 pub(crate) fn stage_passed(
     ctx: &mut ExchangeCx<'_>,
     cx: &Context<'_>,

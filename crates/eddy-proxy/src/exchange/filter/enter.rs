@@ -10,7 +10,7 @@ use eddy_ids::Millis;
 
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps};
-use crate::exchange::filter::step::{handle_of, series_of, step_of};
+use crate::exchange::filter::step::{handle_of, step_of};
 use crate::fault::Fault;
 use crate::host::{CrossingScratch, EndedOf};
 use crate::plan::FilterChain;
@@ -41,7 +41,7 @@ pub(crate) fn flush_ended(worker: &Worker) {
     let mut scratch = crossing.scratch.borrow_mut();
     for EndedOf { library, ended } in queues.iter().filter(|queue| !queue.ended.is_empty()) {
         library.run(&mut LibraryCall {
-            worker: narrow(worker.index),
+            worker: worker.number(),
             exchange: Handle::from_number(0),
             turn: 0,
             is_sampled: false,
@@ -95,7 +95,7 @@ pub(crate) fn enter(
         let (stopped, wait) = {
             let view = view(ctx, &call);
             let mut call = LibraryCall {
-                worker: narrow(worker.index),
+                worker: worker.number(),
                 exchange: handle,
                 turn,
                 is_sampled,
@@ -157,9 +157,6 @@ pub(crate) fn enter(
 }
 
 /// Returns how a message goes on behind a filter with this verdict.
-///
-/// # Errors
-/// The fault of a verdict that ends the exchange.
 pub(crate) fn result_of(verdict: Verdict) -> Result<StepResult, Fault> {
     match verdict {
         // When a reply can no longer be given, the message goes on behind the filter.
@@ -188,7 +185,7 @@ fn note(
             break;
         }
         run.entered(phase, *place);
-        let series = series_of(chain, *place);
+        let series = chain.series(*place);
         series.entered(phase, is_sampled.then_some(step.nanos));
         if index == 0 && edit_bytes > 0 {
             series.edit_bytes.add(edit_bytes);
@@ -206,7 +203,7 @@ fn pause(
 ) -> FilterPause {
     let now = ctx.worker.timers.now();
     let timeout = Millis::of(step_of(chain, place).filter.policy.pause_timeout);
-    series_of(chain, place).paused.increment();
+    chain.series(place).paused.increment();
     FilterPause {
         phase,
         step: place,
@@ -274,11 +271,6 @@ fn about<'a>(ctx: &'a ExchangeCx<'_>) -> ExchangeInfo<'a> {
         response_bytes: exchange.answer.data_bytes,
         attempts: exchange.attempts.into(),
     }
-}
-
-/// Converts a worker index.
-fn narrow(index: usize) -> u16 {
-    u16::try_from(index).expect("there are at most 256 workers")
 }
 
 /// Records the end of the exchange for every filter that keeps state for it.

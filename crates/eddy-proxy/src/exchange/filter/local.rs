@@ -40,9 +40,6 @@ pub(crate) fn sees_answers(ctx: &ExchangeCx<'_>) -> bool {
 }
 
 /// Passes a local reply through the response phases of the filters that saw the request.
-///
-/// # Errors
-/// The fault that ends the exchange instead.
 pub(crate) async fn local(
     ctx: &mut ExchangeCx<'_>,
     reply: &LocalReply<'_>,

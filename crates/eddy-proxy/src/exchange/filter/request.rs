@@ -90,7 +90,9 @@ impl RequestFiltering {
                     Poll::Pending => due.sooner(self.guard.deadline(now), Fault::BodyTimeout),
                 },
                 FilterProgress::Waiting => {
-                    self.watch_client(ctx, cx)?;
+                    if ctx.exchange.upload.reader.is_done() {
+                        self.client.watch(cx, ctx)?;
+                    }
                     due.sooner(self.client.deadline(), Fault::ClientGone);
                 }
                 progress @ (FilterProgress::Head
@@ -138,15 +140,5 @@ impl RequestFiltering {
                 Ok(Poll::Pending)
             }
         }
-    }
-
-    /// Checks whether the client is still connected while a filter pauses.
-    fn watch_client(&mut self, ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Result<(), Fault> {
-        let ExchangeCx { down, exchange, worker, .. } = ctx;
-        let is_said = exchange.upload.reader.is_done();
-        if is_said && self.client.poll(cx, down, &worker.buffers, worker.timers.now())? {
-            exchange.head.keep_alive = false;
-        }
-        Ok(())
     }
 }

@@ -8,7 +8,7 @@ use eddy_io::unix_micros;
 use crate::exchange::context::ExchangeCx;
 use crate::fault::Fault;
 use crate::resolved::WorkerChain;
-use crate::stats::{FILTER_FAULT_LABELS, FailureKind, FilterSeries};
+use crate::stats::{FILTER_FAULT_LABELS, FailureKind};
 
 /// Selects the chain of the rule and prepares its filters.
 ///
@@ -48,11 +48,6 @@ pub(super) fn step_of(chain: &WorkerChain, place: u8) -> &ChainStep {
     chain.chain.steps().get(usize::from(place)).expect("all chains of a listener have a step for each filter")
 }
 
-/// Returns the counters of the filter of a step.
-pub(super) fn series_of(chain: &WorkerChain, place: u8) -> &FilterSeries {
-    chain.series(place).expect("each step of a chain has counters")
-}
-
 /// Counts and logs a failure. Returns the fault that ends the exchange, or `None` when the filter is skipped instead.
 pub(crate) fn fail(
     ctx: &mut ExchangeCx<'_>,
@@ -63,7 +58,7 @@ pub(crate) fn fail(
 ) -> Option<Fault> {
     let step = step_of(chain, place);
     let now = ctx.worker.timers.now();
-    if let Some(unreported) = series_of(chain, place).failed(kind, now) {
+    if let Some(unreported) = chain.series(place).failed(kind, now) {
         let cause = FILTER_FAULT_LABELS[kind as usize];
         tracing::error!(filter = &*step.filter.name, cause, unreported, "a filter failed: {why}");
     }

@@ -1,7 +1,7 @@
 //! Pause of a filter: conditions that end it, and how the exchange goes on.
 
 use std::rc::Rc;
-use std::task::Context;
+use std::task::{Context, Poll};
 
 use eddy_filter::{Direction, EditLog, FilterPause, StepResult};
 use eddy_ids::WorkerTime;
@@ -10,29 +10,17 @@ use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps, Failed};
 use crate::exchange::filter::enter::result_of;
 use crate::exchange::filter::state::Filtering;
-use crate::exchange::filter::step::{chain_of, handle_of, series_of, step_of};
+use crate::exchange::filter::step::{chain_of, handle_of, step_of};
 use crate::fault::Fault;
 use crate::stats::FailureKind;
 
-/// Status of a pause.
-#[derive(Debug)]
-pub(crate) enum FilterPauseStatus {
-    /// The pause continues.
-    Lasts,
-    /// The pause is over, with this result of its filter.
-    Over(StepResult),
-}
-
-/// Checks whether a direction's pause is over.
-///
-/// # Errors
-/// The fault with which the pause ends the exchange.
+/// Waits for the end of a direction's pause, and returns the result of its filter.
 pub(crate) fn poll(
     ctx: &mut ExchangeCx<'_>,
     cx: &Context<'_>,
     wait: FilterPause,
     direction: Direction,
-) -> Result<FilterPauseStatus, Fault> {
+) -> Result<Poll<StepResult>, Fault> {
     let handle = handle_of(ctx);
     let worker = Rc::clone(ctx.worker);
     let crossing = &worker.crossing;
@@ -41,22 +29,21 @@ pub(crate) fn poll(
     let is_due = wait.due <= now;
     let goes_on = wait.goes_on.is_some_and(|goes_on| goes_on <= now);
     if arrived.is_none() && !is_due && !goes_on {
-        return Ok(FilterPauseStatus::Lasts);
+        return Ok(Poll::Pending);
     }
     ctx.exchange.filtering.run.message_mut(direction).resume();
     let chain = chain_of(ctx);
-    series_of(&chain, wait.step).paused.decrement();
-    let over = Ok(FilterPauseStatus::Over(StepResult::Continue));
+    chain.series(wait.step).paused.decrement();
     let Some(resumed) = arrived else {
         // A filter that resumes later finds that nothing waits.
         crossing.host.table.withdraw(handle, direction);
         if goes_on {
-            return over;
+            return Ok(Poll::Ready(StepResult::Continue));
         }
         let timeout = step_of(&chain, wait.step).filter.policy.pause_timeout;
         let why = format!("it paused the exchange and did not resume it within its `timeout` ({timeout:?})");
         let failed = Failed { place: wait.step, kind: FailureKind::Timeout, why };
-        return failed.end(ctx, &chain).map_or(over, Err);
+        return failed.end(ctx, &chain).map_or(Ok(Poll::Ready(StepResult::Continue)), Err);
     };
     let mut edits = EditLog::new();
     edits.append(&resumed.edits).expect("the size was checked when the edits arrived");
@@ -70,7 +57,7 @@ pub(crate) fn poll(
     if is_rerouted {
         crate::exchange::matching::again(ctx)?;
     }
-    outcome.map(FilterPauseStatus::Over)
+    outcome.map(Poll::Ready)
 }
 
 /// Ends the pauses of both directions without an outcome.
@@ -78,7 +65,7 @@ pub(crate) fn abandon(ctx: &mut ExchangeCx<'_>) {
     for direction in [Direction::Request, Direction::Response] {
         let Some(wait) = ctx.exchange.filtering.run.message_mut(direction).resume() else { continue };
         ctx.worker.crossing.host.table.withdraw(handle_of(ctx), direction);
-        series_of(&chain_of(ctx), wait.step).paused.decrement();
+        chain_of(ctx).series(wait.step).paused.decrement();
     }
 }
 

@@ -118,9 +118,6 @@ impl HedgedAttempt {
     }
 
     /// Writes the rest of the request, and waits for the first byte of a response, which is then in `input`.
-    ///
-    /// # Errors
-    /// The reason why there is none.
     pub(crate) fn poll_first_byte(
         &mut self,
         cx: &mut Context<'_>,

@@ -29,7 +29,6 @@ pub(in crate::exchange) enum UpgradeStage {
 }
 
 impl Upgrade {
-    /// Resets the state.
     pub(crate) fn clear(&mut self) {
         self.stage = UpgradeStage::No;
         self.protocol.clear();

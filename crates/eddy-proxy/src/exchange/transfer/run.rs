@@ -169,7 +169,10 @@ impl<'a, 'd> Transfer<'a, 'd> {
         if self.poll_download(cx)? {
             return Ok(AttemptProgress::Over);
         }
-        self.watch_client(cx)?;
+        // The client has sent everything: is it still connected?
+        if self.ctx.exchange.upload.is_finished() {
+            self.client.watch(cx, self.ctx)?;
+        }
         if self.poll_race(cx)? {
             return Ok(AttemptProgress::Another);
         }
@@ -181,16 +184,6 @@ impl<'a, 'd> Transfer<'a, 'd> {
     pub(super) fn replied(&self) -> AttemptEnd {
         // A response that has begun cannot be replaced.
         if self.ctx.exchange.is_answered { Fault::FilterReset.into() } else { AttemptEnd::FilterReply }
-    }
-
-    /// Checks whether the client is still connected once it has sent everything.
-    fn watch_client(&mut self, cx: &mut Context<'_>) -> Result<(), Fault> {
-        let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
-        let is_waiting = exchange.upload.is_finished();
-        if is_waiting && self.client.poll(cx, down, &worker.buffers, worker.timers.now())? {
-            exchange.head.keep_alive = false;
-        }
-        Ok(())
     }
 
     /// Arms the timer for the earliest applicable deadline, or returns its fault when it has passed.

@@ -40,9 +40,6 @@ impl<S> Default for Flows<S> {
 
 impl<S> Flows<S> {
     /// Returns the worker's sockets of the address, obtained from `listen` the first time.
-    ///
-    /// # Errors
-    /// Those of `listen`.
     pub(crate) fn sockets(
         &self,
         listen: impl FnOnce() -> Result<Vec<Rc<DatagramListener>>, ProxyError>,

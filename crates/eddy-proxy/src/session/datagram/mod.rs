@@ -1,6 +1,5 @@
 //! Datagrams forwarded by session: each client's datagrams go to one endpoint, whose responses are sent back.
 
-mod end;
 mod flows;
 mod reach;
 mod session;

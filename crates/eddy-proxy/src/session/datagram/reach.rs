@@ -21,9 +21,6 @@ pub(super) struct Reached {
 }
 
 /// Selects an endpoint and connects to it; tries another one when the first is unreachable.
-///
-/// # Errors
-/// The reason why no endpoint can be reached.
 pub(super) fn reach(
     worker: &Worker,
     cluster: &Rc<WorkerCluster>,

@@ -13,7 +13,7 @@ use eddy_io::{DatagramLink, DatagramListener, Flow, PeerAddress, Timer};
 use eddy_upstream::LinkPlace;
 
 use crate::access::{Datagrams, PassageRecord, PassageStart};
-use crate::session::datagram::end::DatagramSessionEnd;
+use crate::fault::Fault;
 use crate::session::datagram::flows::Flows;
 use crate::session::datagram::reach::{Reached, is_well, reach};
 use crate::session::listener::{ListenerHandle, has_room};
@@ -65,6 +65,23 @@ struct Passed {
     bytes: Cell<u64>,
 }
 
+/// Reason why a session has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum DatagramSessionEnd {
+    /// No datagram passed in either direction for too long.
+    Idle,
+    /// All datagrams of the client have got their responses.
+    Answered,
+    /// The session was closed to make room, or the listener is gone.
+    Closed,
+    /// The endpoint has left its cluster or is unhealthy.
+    Left,
+    /// The endpoint does not accept datagrams.
+    Refused,
+    /// The endpoint did not respond although responses are expected.
+    Unanswered,
+}
+
 /// Result of a turn of forwarding responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DatagramReadProgress {
@@ -78,9 +95,6 @@ enum DatagramReadProgress {
 
 impl Session {
     /// Begins a session: selects an endpoint and waits for its responses.
-    ///
-    /// # Errors
-    /// The reason why no session can begin.
     ///
     /// # Cost
     /// Six system calls and some allocations. When there is no room, only the check.
@@ -208,9 +222,6 @@ impl Session {
     }
 
     /// Forwards the endpoint's responses.
-    ///
-    /// # Errors
-    /// The reason why the session has ended.
     fn pass_down(&self) -> Result<DatagramReadProgress, DatagramSessionEnd> {
         let mut room = self.flows.room.borrow_mut();
         for passed in 0..TURN_DATAGRAMS_MAX {
@@ -307,8 +318,8 @@ impl Session {
         let Some(fault) = end.fault() else { return };
         self.guard.cluster.series.failures.increment();
         self.guard.failed(self.worker.timers.now());
-        if let Some(counter) = self.series().and_then(|series| series.faults.get(fault.index())) {
-            counter.increment();
+        if let Some(series) = self.series() {
+            series.faults.count(fault);
         }
     }
 
@@ -331,6 +342,28 @@ impl Session {
             reason: end.word(),
         };
         self.worker.log_passage(&record);
+    }
+}
+
+impl DatagramSessionEnd {
+    /// Returns the fault of the endpoint, if the end is one.
+    fn fault(self) -> Option<Fault> {
+        match self {
+            Self::Refused => Some(Fault::ConnectFailed),
+            Self::Unanswered => Some(Fault::UpstreamIdle),
+            Self::Idle | Self::Answered | Self::Closed | Self::Left => None,
+        }
+    }
+
+    /// Returns the reason for the access log entry.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Answered => "answered",
+            Self::Closed => "closed",
+            Self::Left => "endpoint_left",
+            Self::Refused | Self::Unanswered => self.fault().map_or("-", Fault::reason),
+        }
     }
 }
 

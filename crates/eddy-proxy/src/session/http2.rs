@@ -1,4 +1,7 @@
-//! Task of a client's HTTP/2 connection.
+//! HTTP/2 connection of a client: many concurrent exchanges, each on its own stream.
+//!
+//! [`serve_framed`] is the connection's task, which reads and writes for it. Each exchange is a task of its own that uses
+//! an [`H2Stream`].
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
@@ -54,10 +57,10 @@ pub(crate) async fn serve_framed(
         since: worker.timers.now(),
         is_idle: false,
     };
-    let mut told = pin!(worker.turned.notified());
+    let mut turned = pin!(worker.turned.notified());
     let ending = poll_fn(|cx| {
-        while told.as_mut().poll(cx).is_ready() {
-            told.set(worker.turned.notified());
+        while turned.as_mut().poll(cx).is_ready() {
+            turned.set(worker.turned.notified());
         }
         serving.poll(cx)
     });
