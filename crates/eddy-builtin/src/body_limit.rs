@@ -52,10 +52,6 @@ impl BodyLimit {
 }
 
 impl Builtin for BodyLimit {
-    fn kind(&self) -> &'static str {
-        "body_limit"
-    }
-
     fn interest(&self) -> Interest {
         let mut phases = Vec::new();
         if self.config.request_bytes_max.is_some() {

@@ -40,10 +40,6 @@ impl IpAccess {
 }
 
 impl Builtin for IpAccess {
-    fn kind(&self) -> &'static str {
-        "ip_access"
-    }
-
     fn interest(&self) -> Interest {
         Interest::of(&[Phase::RequestHead])
     }

@@ -11,9 +11,6 @@ use eddy_ids::Millis;
 
 /// Built-in filter with its configuration. Shared by all exchanges of all workers.
 pub trait Builtin: Send + Sync + fmt::Debug {
-    /// Returns the name of the filter kind in the configuration.
-    fn kind(&self) -> &'static str;
-
     /// Returns the phases in which the filter is entered.
     fn interest(&self) -> Interest;
 
@@ -94,18 +91,14 @@ impl PhaseContext<'_> {
 /// Built-in filter as a library.
 #[derive(Debug)]
 pub struct BuiltinLibrary {
+    kind: &'static str,
     filter: Box<dyn Builtin>,
 }
 
 impl BuiltinLibrary {
-    /// Creates a library with this filter.
-    pub fn new(filter: Box<dyn Builtin>) -> Self {
-        Self { filter }
-    }
-
-    /// Returns the filter.
-    pub fn filter(&self) -> &dyn Builtin {
-        &*self.filter
+    /// Creates a library with this filter; `kind` is its kind in the configuration.
+    pub fn new(kind: &'static str, filter: Box<dyn Builtin>) -> Self {
+        Self { kind, filter }
     }
 }
 
@@ -115,7 +108,7 @@ impl FilterLibrary for BuiltinLibrary {
     }
 
     fn name(&self) -> &str {
-        self.filter.kind()
+        self.kind
     }
 
     fn run(&self, call: &mut LibraryCall<'_>) {

@@ -131,10 +131,6 @@ impl BasicAuthFilter {
 }
 
 impl Builtin for BasicAuthFilter {
-    fn kind(&self) -> &'static str {
-        "basic_auth"
-    }
-
     fn interest(&self) -> Interest {
         Interest::of(&[Phase::RequestHead])
     }

@@ -108,10 +108,6 @@ impl GrpcJson {
 }
 
 impl Builtin for GrpcJson {
-    fn kind(&self) -> &'static str {
-        "grpc_json"
-    }
-
     fn interest(&self) -> Interest {
         Interest::of(&[
             Phase::RequestHead,

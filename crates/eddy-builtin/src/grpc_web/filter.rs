@@ -88,10 +88,6 @@ impl GrpcWeb {
 }
 
 impl Builtin for GrpcWeb {
-    fn kind(&self) -> &'static str {
-        "grpc_web"
-    }
-
     fn interest(&self) -> Interest {
         Interest::of(&[
             Phase::RequestHead,

@@ -20,10 +20,6 @@ impl HeadersFilter {
 }
 
 impl Builtin for HeadersFilter {
-    fn kind(&self) -> &'static str {
-        "headers"
-    }
-
     fn interest(&self) -> Interest {
         let phases =
             [(Phase::RequestHead, &self.config.request), (Phase::ResponseHead, &self.config.response)];

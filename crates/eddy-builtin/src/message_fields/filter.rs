@@ -224,10 +224,6 @@ impl MessageFields {
 }
 
 impl Builtin for MessageFields {
-    fn kind(&self) -> &'static str {
-        "message_fields"
-    }
-
     fn interest(&self) -> Interest {
         let mut phases = vec![Phase::RequestHead];
         if !self.config.request.is_empty() {

@@ -117,10 +117,6 @@ impl RateLimit {
 }
 
 impl Builtin for RateLimit {
-    fn kind(&self) -> &'static str {
-        "rate_limit"
-    }
-
     fn interest(&self) -> Interest {
         let phases = [Phase::RequestHead, Phase::ResponseHead];
         Interest::of(if self.fields == RateFields::Always { &phases } else { &[Phase::RequestHead] })

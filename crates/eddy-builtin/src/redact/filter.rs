@@ -195,10 +195,6 @@ impl Redact {
 }
 
 impl Builtin for Redact {
-    fn kind(&self) -> &'static str {
-        "redact"
-    }
-
     fn interest(&self) -> Interest {
         let directions = self.config.directions;
         let mut phases = vec![Phase::RequestHead];

@@ -59,12 +59,12 @@ fn library_version(library: &Path) -> String {
 /// Creates the stand-in for a quarantined filter: it refuses requests, or does nothing.
 pub(super) fn stand_in(filter: &FilterConfig, id: u32) -> Arc<Filter> {
     let refuses = filter.policy.on_failure == FailurePolicy::Closed;
-    let library = BuiltinLibrary::new(Box::new(StandIn { refuses }));
-    let info = FilterInfo { interest: library.filter().interest(), keeps_length: true };
+    let stand_in = StandIn { refuses };
+    let info = FilterInfo { interest: stand_in.interest(), keeps_length: true };
     Arc::new(Filter {
         name: filter.name.clone().into(),
         id,
-        library: Arc::new(library),
+        library: Arc::new(BuiltinLibrary::new("quarantine", Box::new(stand_in))),
         number: 1,
         info,
         policy: filter.policy,
@@ -78,10 +78,6 @@ struct StandIn {
 }
 
 impl Builtin for StandIn {
-    fn kind(&self) -> &'static str {
-        "quarantine"
-    }
-
     fn interest(&self) -> Interest {
         if self.refuses { Interest::of(&[Phase::RequestHead]) } else { Interest::default() }
     }
