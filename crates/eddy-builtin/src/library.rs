@@ -7,6 +7,7 @@ use eddy_filter::{
     EditError, EditLog, EndedExchange, ExchangeView, FilterEdit, FilterEvent, FilterLibrary, Interest,
     LibraryCall, Phase, Verdict,
 };
+use eddy_http::GrpcStatus;
 use eddy_ids::Millis;
 
 /// Built-in filter with its configuration. Shared by all exchanges of all workers.
@@ -48,6 +49,11 @@ impl PhaseContext<'_> {
     /// Adds a header to a reply, after [`PhaseContext::reply`].
     pub fn reply_field(&mut self, name: &str, value: &[u8]) {
         self.edit(&FilterEdit::ReplyField { name: name.as_bytes(), value });
+    }
+
+    /// Sets the status of the reply for a gRPC call, after [`PhaseContext::reply`].
+    pub fn reply_grpc(&mut self, status: GrpcStatus) {
+        self.edit(&FilterEdit::ReplyGrpc(status.code()));
     }
 
     /// Records an edit. An edit that exceeds the size limit of the log is dropped; [`PhaseContext::set_body`] reports

@@ -1,6 +1,7 @@
 //! Message field extraction filter.
 
 use eddy_filter::{FilterEdit, Interest, LoadError, LoadResult, Phase, Verdict};
+use eddy_http::GrpcStatus;
 use eddy_protobuf::{ProtobufError, ProtobufErrorKind, Schema, Values};
 
 use super::config::{MessageFieldsConfig, WhichMessage};
@@ -217,8 +218,12 @@ impl MessageFields {
         self.counters.refused.count(answer.worker);
         let body = format!("the message that selects the route cannot be read: {why}\n");
         let verdict = answer.reply(status, &body, "message_fields");
-        let code = if status == 413 { RESOURCE_EXHAUSTED } else { INVALID_ARGUMENT };
-        answer.edit(&FilterEdit::ReplyGrpc(code));
+        let is_too_large = status == 413;
+        answer.reply_grpc(if is_too_large {
+            GrpcStatus::ResourceExhausted
+        } else {
+            GrpcStatus::InvalidArgument
+        });
         verdict
     }
 }
@@ -249,6 +254,3 @@ impl Builtin for MessageFields {
         MessageFieldsState::with_all(|all| all.forget(state));
     }
 }
-
-const INVALID_ARGUMENT: u32 = 3;
-const RESOURCE_EXHAUSTED: u32 = 8;

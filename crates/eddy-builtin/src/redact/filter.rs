@@ -189,7 +189,7 @@ impl Redact {
     fn refuse(&self, refusal: &RedactError, answer: &mut PhaseContext<'_>) -> Verdict {
         self.counters.refused.count(answer.worker);
         let verdict = answer.reply(refusal.http, &format!("{}\n", refusal.why), "redact");
-        answer.edit(&FilterEdit::ReplyGrpc(refusal.grpc));
+        answer.reply_grpc(refusal.grpc);
         verdict
     }
 }

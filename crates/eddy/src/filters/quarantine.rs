@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use eddy_builtin::{Builtin, BuiltinLibrary, PhaseContext};
 use eddy_config::{FilterConfig, FilterKind, GatewayConfig, LuaScriptText};
-use eddy_filter::{
-    FailurePolicy, Filter, FilterEdit, FilterInfo, Interest, LibraryKeepAlive, Phase, Verdict,
-};
+use eddy_filter::{FailurePolicy, Filter, FilterInfo, Interest, LibraryKeepAlive, Phase, Verdict};
 use eddy_guest::FileIdentity;
+use eddy_http::GrpcStatus;
 use eddy_ids::{BySlot, FilterId, Shared};
 
 use super::bundle::library_of;
@@ -84,9 +83,7 @@ impl Builtin for StandIn {
 
     fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
         let verdict = answer.reply(503, "a filter is out of service\n", "filter_quarantined");
-        answer.edit(&FilterEdit::ReplyGrpc(GRPC_UNAVAILABLE));
+        answer.reply_grpc(GrpcStatus::Unavailable);
         verdict
     }
 }
-
-const GRPC_UNAVAILABLE: u32 = 14;
