@@ -7,9 +7,8 @@ use eddy_protobuf::{
     StreamForm,
 };
 
-use super::call::{CALLS, TranscodedCall};
 use super::config::UnknownRequests;
-use super::filter::{GrpcJson, is_grpc};
+use super::filter::{CALLS, GrpcJson, TranscodedCall, is_grpc};
 use crate::library::PhaseContext;
 
 impl GrpcJson {

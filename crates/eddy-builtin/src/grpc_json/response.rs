@@ -4,8 +4,7 @@ use eddy_filter::{FilterEdit, Verdict};
 use eddy_http::{Fields, GrpcStatus};
 use eddy_protobuf::{CallResponse, ProtobufError, RpcStatus, StreamForm};
 
-use super::call::TranscodedCall;
-use super::filter::{GrpcJson, JSON, STATUS_FIELDS, is_grpc};
+use super::filter::{GrpcJson, JSON, STATUS_FIELDS, TranscodedCall, is_grpc};
 use crate::library::PhaseContext;
 
 impl GrpcJson {
