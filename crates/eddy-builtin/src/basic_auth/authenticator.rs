@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use eddy_filter::{FilterEdit, Verdict};
 use eddy_http::GrpcStatus;
+use eddy_ids::WorkerTime;
 
-use super::cache::Cache;
-use super::pool::Job;
+use super::cache::{Cache, PairName};
 use super::users::{User, Users};
 use crate::context::MetricCounter;
 
@@ -23,22 +23,23 @@ pub(super) struct Authenticator {
 }
 
 impl Authenticator {
-    /// Whether the password of a job is right; a wrong one takes as long for every user name.
-    pub(super) fn verify(&self, job: &Job) -> bool {
+    /// Whether the password of a user is right; `pair` names both in the cache. A wrong one takes as long for every
+    /// user name.
+    pub(super) fn verify(&self, user: &[u8], password: &[u8], pair: PairName, now: WorkerTime) -> bool {
         // Browsers send several requests at once: only the first one needs the computation.
-        if self.cache.has(job.name, job.now) {
+        if self.cache.has(pair, now) {
             return true;
         }
-        let user = self.users.find(&job.user);
-        if user.has_password(&job.password) && user.is_somebody {
+        let user = self.users.find(user);
+        if user.has_password(password) && user.is_somebody {
             if user.form.is_slow() {
-                self.cache.remember(job.name, job.now);
+                self.cache.remember(pair, now);
             }
             return true;
         }
         let nobody = self.users.nobody();
         if user.form.work() < nobody.form.work() {
-            let _ = nobody.form.verify(&job.password);
+            let _ = nobody.form.verify(password);
         }
         false
     }
