@@ -1,7 +1,7 @@
 //! Body size limits.
 
-use eddy_filter::{ExchangeView, FilterEdit, Interest, Phase, Verdict};
-use eddy_http::{FieldId, Fields};
+use eddy_filter::{ExchangeView, Interest, Phase, Verdict};
+use eddy_http::{FieldId, Fields, GrpcStatus};
 
 use super::context::{BuiltinContext, MetricCounter};
 use super::library::{Builtin, PhaseContext};
@@ -45,17 +45,13 @@ impl BodyLimit {
             }
             _ => return false,
         };
-        let told = fields.first(FieldId::ContentLength).map_or(0, number);
-        let here = view.body.len() as u64;
-        bytes_max.is_some_and(|bytes_max| bytes.max(told).max(here) > bytes_max)
+        let announced = fields.first(FieldId::ContentLength).map_or(0, number);
+        let held = view.body.len() as u64;
+        bytes_max.is_some_and(|bytes_max| bytes.max(announced).max(held) > bytes_max)
     }
 }
 
 impl Builtin for BodyLimit {
-    fn kind(&self) -> &'static str {
-        "body_limit"
-    }
-
     fn interest(&self) -> Interest {
         let mut phases = Vec::new();
         if self.config.request_bytes_max.is_some() {
@@ -84,7 +80,7 @@ impl Builtin for BodyLimit {
             | Phase::Log
             | Phase::End => return Verdict::Reset,
         };
-        answer.edit(&FilterEdit::ReplyGrpc(GRPC_RESOURCE_EXHAUSTED));
+        answer.reply_grpc(GrpcStatus::ResourceExhausted);
         verdict
     }
 }
@@ -94,5 +90,3 @@ fn number(value: &[u8]) -> u64 {
     let digits = value.split(|byte| *byte == b',').next().unwrap_or_default().trim_ascii();
     std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
-
-const GRPC_RESOURCE_EXHAUSTED: u32 = 8;

@@ -81,10 +81,6 @@ impl FaultFilter {
 }
 
 impl Builtin for FaultFilter {
-    fn kind(&self) -> &'static str {
-        "fault"
-    }
-
     fn interest(&self) -> Interest {
         Interest::of(&[Phase::RequestHead])
     }

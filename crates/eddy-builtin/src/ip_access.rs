@@ -1,6 +1,7 @@
 //! Allowlist and denylist of client addresses.
 
-use eddy_filter::{FilterEdit, Interest, Phase, Verdict};
+use eddy_filter::{Interest, Phase, Verdict};
+use eddy_http::GrpcStatus;
 
 use super::address::{ClientAddress, ClientConfig, IpBlock};
 use super::context::{BuiltinContext, MetricCounter};
@@ -40,10 +41,6 @@ impl IpAccess {
 }
 
 impl Builtin for IpAccess {
-    fn kind(&self) -> &'static str {
-        "ip_access"
-    }
-
     fn interest(&self) -> Interest {
         Interest::of(&[Phase::RequestHead])
     }
@@ -54,9 +51,7 @@ impl Builtin for IpAccess {
         }
         self.refused.count(answer.worker);
         let verdict = answer.reply(403, "forbidden\n", "ip_access");
-        answer.edit(&FilterEdit::ReplyGrpc(GRPC_PERMISSION_DENIED));
+        answer.reply_grpc(GrpcStatus::PermissionDenied);
         verdict
     }
 }
-
-const GRPC_PERMISSION_DENIED: u32 = 7;

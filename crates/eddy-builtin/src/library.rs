@@ -7,13 +7,11 @@ use eddy_filter::{
     EditError, EditLog, EndedExchange, ExchangeView, FilterEdit, FilterEvent, FilterLibrary, Interest,
     LibraryCall, Phase, Verdict,
 };
+use eddy_http::GrpcStatus;
 use eddy_ids::Millis;
 
 /// Built-in filter with its configuration. Shared by all exchanges of all workers.
 pub trait Builtin: Send + Sync + fmt::Debug {
-    /// Returns the name of the filter kind in the configuration.
-    fn kind(&self) -> &'static str;
-
     /// Returns the phases in which the filter is entered.
     fn interest(&self) -> Interest;
 
@@ -51,6 +49,11 @@ impl PhaseContext<'_> {
     /// Adds a header to a reply, after [`PhaseContext::reply`].
     pub fn reply_field(&mut self, name: &str, value: &[u8]) {
         self.edit(&FilterEdit::ReplyField { name: name.as_bytes(), value });
+    }
+
+    /// Sets the status of the reply for a gRPC call, after [`PhaseContext::reply`].
+    pub fn reply_grpc(&mut self, status: GrpcStatus) {
+        self.edit(&FilterEdit::ReplyGrpc(status.code()));
     }
 
     /// Records an edit. An edit that exceeds the size limit of the log is dropped; [`PhaseContext::set_body`] reports
@@ -94,18 +97,14 @@ impl PhaseContext<'_> {
 /// Built-in filter as a library.
 #[derive(Debug)]
 pub struct BuiltinLibrary {
+    kind: &'static str,
     filter: Box<dyn Builtin>,
 }
 
 impl BuiltinLibrary {
-    /// Creates a library with this filter.
-    pub fn new(filter: Box<dyn Builtin>) -> Self {
-        Self { filter }
-    }
-
-    /// Returns the filter.
-    pub fn filter(&self) -> &dyn Builtin {
-        &*self.filter
+    /// Creates a library with this filter; `kind` is its kind in the configuration.
+    pub fn new(kind: &'static str, filter: Box<dyn Builtin>) -> Self {
+        Self { kind, filter }
     }
 }
 
@@ -115,7 +114,7 @@ impl FilterLibrary for BuiltinLibrary {
     }
 
     fn name(&self) -> &str {
-        self.filter.kind()
+        self.kind
     }
 
     fn run(&self, call: &mut LibraryCall<'_>) {

@@ -48,5 +48,5 @@ pub fn make(
     };
     // A filter that changes bodies removes `Content-Length` from the head.
     let info = FilterInfo { interest: filter.interest(), keeps_length: true };
-    Ok((Arc::new(BuiltinLibrary::new(filter)), info))
+    Ok((Arc::new(BuiltinLibrary::new(config.kind(), filter)), info))
 }

@@ -85,10 +85,6 @@ impl RequestIdFilter {
 }
 
 impl Builtin for RequestIdFilter {
-    fn kind(&self) -> &'static str {
-        "request_id"
-    }
-
     fn interest(&self) -> Interest {
         let phases = [Phase::RequestHead, Phase::ResponseHead];
         Interest::of(if self.config.is_told { &phases } else { &[Phase::RequestHead] })

@@ -170,16 +170,7 @@ impl FieldEdits {
         if name.len() > EDIT_BYTES_MAX || value.len() > EDIT_BYTES_MAX {
             return Err(EditFault::TooLong { name: name.chars().take(64).collect() });
         }
-        if name.is_empty() || !name.bytes().all(is_tchar) {
-            return Err(EditFault::BadName { name: name.to_owned() });
-        }
-        if !value.bytes().all(is_text) {
-            return Err(EditFault::BadValue { name: name.to_owned() });
-        }
-        let id = FieldId::from_name(name.as_bytes());
-        if id == FieldId::Alias || id.traits().has(Traits::HOP.and(Traits::FRAMING)) {
-            return Err(EditFault::Reserved { name: name.to_owned() });
-        }
+        let id = check_name_and_value(name.as_bytes(), value.as_bytes())?;
         self.edits.push(FieldEdit { kind, name: name.into(), id, value: value.into() });
         Ok(())
     }
@@ -199,11 +190,24 @@ impl FieldEdits {
 
     /// Returns the fields to write: fields that are set, then fields that are added.
     pub(crate) fn written(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
-        [EditKind::Set, EditKind::Add].into_iter().flat_map(|kind| {
-            let edits = self.edits.iter().filter(move |edit| edit.kind == kind);
-            edits.map(|edit| (edit.name.as_bytes(), edit.value.as_bytes()))
-        })
+        self.set_fields().chain(self.added()).map(|(name, value)| (name.as_bytes(), value.as_bytes()))
     }
+}
+
+/// Validates the bytes of a field that is to be changed; returns the ID of its name.
+pub(crate) fn check_name_and_value(name: &[u8], value: &[u8]) -> Result<FieldId, EditFault> {
+    let shown = || String::from_utf8_lossy(name).into_owned();
+    if name.is_empty() || !name.iter().copied().all(is_tchar) {
+        return Err(EditFault::BadName { name: shown() });
+    }
+    if !value.iter().copied().all(is_text) {
+        return Err(EditFault::BadValue { name: shown() });
+    }
+    let id = FieldId::from_name(name);
+    if id == FieldId::Alias || id.traits().has(Traits::HOP.and(Traits::FRAMING)) {
+        return Err(EditFault::Reserved { name: shown() });
+    }
+    Ok(id)
 }
 
 /// Maximum changes in one [`FieldEdits`].

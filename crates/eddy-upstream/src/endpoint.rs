@@ -145,9 +145,7 @@ impl ResolvedEndpoint {
     pub fn new(address: ResolvedAddress, weight: u32) -> Self {
         Self { address, weight, terms: EndpointOptions::default(), host: None }
     }
-}
 
-impl ResolvedEndpoint {
     /// Returns the endpoint's own name, see [`EndpointState::own_name`].
     pub fn own_name(&self) -> Option<String> {
         own_name(self.host.as_deref(), &self.address)

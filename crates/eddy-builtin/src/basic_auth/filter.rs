@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use base64ct::{Base64, Encoding};
-use eddy_filter::{EditLog, ExchangeView, FilterEdit, Interest, LoadError, LoadResult, Phase, Verdict};
-use eddy_http::FieldId;
+use eddy_filter::{ExchangeView, Interest, LoadError, LoadResult, Phase, Verdict};
+use eddy_http::{FieldId, GrpcStatus};
 use zeroize::{Zeroize, Zeroizing};
 
+use super::authenticator::Authenticator;
 use super::cache::Cache;
 use super::config::BasicAuthConfig;
-use super::file::read_users;
-use super::pool::{CredentialStore, HashThreadPool, Job, PasswordCheck, Say};
-use super::users::{User, Users};
+use super::pool::{HashThreadPool, Job};
+use super::users::{Users, read_users};
 use crate::context::{BuiltinContext, MetricCounter};
 use crate::library::{Builtin, PhaseContext};
 
@@ -21,20 +21,10 @@ use crate::library::{Builtin, PhaseContext};
 /// [RFC 7617](https://www.rfc-editor.org/rfc/rfc7617)
 #[derive(Debug)]
 pub(crate) struct BasicAuthFilter {
-    known: Arc<CredentialStore>,
-    words: Arc<Words>,
+    authenticator: Arc<Authenticator>,
     /// Threads for slow hashes; `None` if no hash is slow.
     pool: Option<HashThreadPool>,
-    refused: MetricCounter,
     overloaded: MetricCounter,
-}
-
-/// Edits that accept or reject a request.
-#[derive(Debug)]
-struct Words {
-    challenge: Box<str>,
-    user_field: Option<Arc<str>>,
-    is_stripped: bool,
 }
 
 /// Decoded credentials of a request, wiped on drop.
@@ -62,53 +52,37 @@ impl BasicAuthFilter {
         }
         let users = Users::new(config, file);
         let has_slow = users.has_slow;
-        let cache = Cache::new(config.cache_entries_max, config.cache_ttl, context.seed);
-        let known = Arc::new(CredentialStore { users, cache });
-        let words = Arc::new(Words {
+        let authenticator = Arc::new(Authenticator {
+            users,
+            cache: Cache::new(config.cache_entries_max, config.cache_ttl, context.seed),
             challenge: format!("Basic realm=\"{}\", charset=\"UTF-8\"", config.realm).into(),
             user_field: config.user_field.clone(),
             is_stripped: config.is_stripped,
+            refused: context.counter("refused"),
         });
-        let refused = context.counter("refused");
         let mut pool = None;
         if has_slow {
-            let (words, last_lane) = (Arc::clone(&words), context.host.workers());
-            let say: Arc<Say> =
-                Arc::new(move |known: &CredentialStore, job: &Job, outcome, edits: &mut EditLog| {
-                    // Edits that exceed the limit are refused by the host; a few headers always fit.
-                    let mut write = |edit: &FilterEdit<'_>| {
-                        let _ = edits.push(job.step, edit);
-                    };
-                    match outcome {
-                        PasswordCheck::Right => words.welcome(known.users.find(&job.user), &mut write),
-                        PasswordCheck::Wrong => {
-                            refused.count(u16::try_from(last_lane).unwrap_or(u16::MAX));
-                            words.refuse(&mut write)
-                        }
-                    }
-                });
-            pool = Some(HashThreadPool::new(config.threads, config.queue_max, &known, &say, context)?);
+            pool = Some(HashThreadPool::new(config.threads, config.queue_max, &authenticator, context)?);
         }
-        Ok(Self { known, words, pool, refused, overloaded: context.counter("overloaded") })
+        Ok(Self { authenticator, pool, overloaded: context.counter("overloaded") })
     }
 
-    fn judge(&self, credentials: &Credentials, answer: &mut PhaseContext<'_>) -> Verdict {
+    fn verify(&self, credentials: &Credentials, answer: &mut PhaseContext<'_>) -> Verdict {
         let (name, password) = (credentials.user(), credentials.password());
-        let user = self.known.users.find(name);
+        let user = self.authenticator.users.find(name);
         // In a table with slow hashes a wrong password is always as slow, or the time would reveal whose hash is quick.
         if !user.form.is_slow() {
             let is_right = user.has_password(password) && user.is_somebody;
             if is_right {
-                return self.words.welcome(user, &mut |edit| answer.edit(edit));
+                return self.authenticator.accept(user, &mut |edit| answer.edit(edit));
             }
         }
         let Some(pool) = &self.pool else {
-            self.refused.count(answer.worker);
-            return self.words.refuse(&mut |edit| answer.edit(edit));
+            return self.authenticator.refuse(answer.worker, &mut |edit| answer.edit(edit));
         };
-        let pair = self.known.cache.name(name, password);
-        if user.is_somebody && self.known.cache.has(pair, answer.view.about.now) {
-            return self.words.welcome(user, &mut |edit| answer.edit(edit));
+        let pair = self.authenticator.cache.name(name, password);
+        if user.is_somebody && self.authenticator.cache.has(pair, answer.view.about.now) {
+            return self.authenticator.accept(user, &mut |edit| answer.edit(edit));
         }
         let job = Job {
             exchange: answer.exchange,
@@ -119,22 +93,18 @@ impl BasicAuthFilter {
             name: pair,
             now: answer.view.about.now,
         };
-        if pool.ask(job).is_ok() {
+        if pool.push(job).is_ok() {
             return Verdict::Pause;
         }
         self.overloaded.count(answer.worker);
         let verdict = answer.reply(503, "too many concurrent logins\n", "basic_auth_overload");
         answer.reply_field("retry-after", b"1");
-        answer.edit(&FilterEdit::ReplyGrpc(GRPC_UNAVAILABLE));
+        answer.reply_grpc(GrpcStatus::Unavailable);
         verdict
     }
 }
 
 impl Builtin for BasicAuthFilter {
-    fn kind(&self) -> &'static str {
-        "basic_auth"
-    }
-
     fn interest(&self) -> Interest {
         Interest::of(&[Phase::RequestHead])
     }
@@ -144,34 +114,9 @@ impl Builtin for BasicAuthFilter {
             return Verdict::Continue;
         }
         match Credentials::of(answer.view) {
-            Some(credentials) => self.judge(&credentials, answer),
-            None => {
-                self.refused.count(answer.worker);
-                self.words.refuse(&mut |edit| answer.edit(edit))
-            }
+            Some(credentials) => self.verify(&credentials, answer),
+            None => self.authenticator.refuse(answer.worker, &mut |edit| answer.edit(edit)),
         }
-    }
-}
-
-impl Words {
-    /// Accepts the request of this user.
-    fn welcome(&self, user: &User, write: &mut dyn FnMut(&FilterEdit<'_>)) -> Verdict {
-        write(&FilterEdit::Metadata { space: b"auth", key: b"user", value: user.json.as_bytes() });
-        if self.is_stripped {
-            write(&FilterEdit::Remove { name: b"authorization" });
-        }
-        if let Some(field) = &self.user_field {
-            write(&FilterEdit::Set { name: field.as_bytes(), value: user.name.as_bytes() });
-        }
-        Verdict::Continue
-    }
-
-    /// Replies 401 with a challenge.
-    fn refuse(&self, write: &mut dyn FnMut(&FilterEdit<'_>)) -> Verdict {
-        write(&FilterEdit::Reply { status: 401, body: b"unauthorized\n", details: b"basic_auth" });
-        write(&FilterEdit::ReplyField { name: b"www-authenticate", value: self.challenge.as_bytes() });
-        write(&FilterEdit::ReplyGrpc(GRPC_UNAUTHENTICATED));
-        Verdict::Reply
     }
 }
 
@@ -209,5 +154,3 @@ impl Drop for Credentials {
 
 /// Maximum length of user name, colon and password in bytes.
 const CREDENTIALS_BYTES_MAX: usize = 1024;
-const GRPC_UNAVAILABLE: u32 = 14;
-const GRPC_UNAUTHENTICATED: u32 = 16;

@@ -1,9 +1,15 @@
-//! Password hash formats and their parsers.
+//! Password hash formats: parsers and verification.
 
 use std::fmt;
 
 use base64ct::{Base64, Base64Bcrypt, Encoding};
+use bcrypt::bcrypt;
+use sha_crypt::{PasswordHashRef, PasswordVerifier, ShaCrypt};
+use sha1::{Digest, Sha1};
+use sha2::Sha256;
+use subtle::ConstantTimeEq;
 use thiserror::Error;
+use zeroize::Zeroizing;
 
 /// Stored form of a password: plain text or a hash.
 #[derive(Clone, PartialEq, Eq)]
@@ -105,6 +111,23 @@ impl PasswordForm {
             Self::ShaCrypt { rounds, .. } => u64::from(*rounds),
         }
     }
+
+    /// Whether `password` matches the form. The time does not depend on how much of it is correct.
+    pub(super) fn verify(&self, password: &[u8]) -> bool {
+        match self {
+            // Digests have one length, so that the time does not reveal the password's length either.
+            Self::Plain(plain) => Sha256::digest(plain).ct_eq(&Sha256::digest(password)).into(),
+            Self::Sha1(digest) => Sha1::digest(password).as_slice().ct_eq(digest).into(),
+            Self::Bcrypt { cost, salt, hash } => {
+                let (key, length) = bcrypt_key(password);
+                let key = key.get(..length).unwrap_or_default();
+                let found = bcrypt(*cost, *salt, key);
+                found.get(..hash.len()).unwrap_or_default().ct_eq(hash).into()
+            }
+            Self::ShaCrypt { text, .. } => PasswordHashRef::new(text)
+                .is_ok_and(|hash| ShaCrypt::default().verify_password(password, hash).is_ok()),
+        }
+    }
 }
 
 /// Shows only the format.
@@ -175,9 +198,20 @@ fn parse_sha_crypt(text: &str) -> Result<PasswordForm, FormError> {
     }
 }
 
+/// Returns the key that bcrypt uses: the password and a zero byte, truncated to 72 bytes.
+fn bcrypt_key(password: &[u8]) -> (Zeroizing<[u8; BCRYPT_KEY_BYTES]>, usize) {
+    let mut key = Zeroizing::new([0; BCRYPT_KEY_BYTES]);
+    let used = password.len().min(BCRYPT_KEY_BYTES);
+    if let (Some(place), Some(bytes)) = (key.get_mut(..used), password.get(..used)) {
+        place.copy_from_slice(bytes);
+    }
+    (key, (used + 1).min(BCRYPT_KEY_BYTES))
+}
+
 /// About two seconds.
 const BCRYPT_COST_MAX: u32 = 15;
 /// About two seconds.
 const ROUNDS_MAX: u32 = 2_000_000;
 const PLAIN_BYTES_MAX: usize = 1024;
 const BCRYPT_PREFIXES: [&str; 3] = ["$2a$", "$2b$", "$2y$"];
+const BCRYPT_KEY_BYTES: usize = 72;

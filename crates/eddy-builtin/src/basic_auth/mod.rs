@@ -1,13 +1,12 @@
 //! HTTP basic authentication (RFC 7617).
 
+mod authenticator;
 mod cache;
 mod config;
-mod file;
 mod filter;
 mod form;
 mod pool;
 mod users;
-mod verify;
 
 pub use config::BasicAuthConfig;
 pub(super) use filter::BasicAuthFilter;

@@ -4,13 +4,12 @@ use std::fmt;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eddy_filter::{EditLog, Handle, HostApi, LoadError, LoadResult, Verdict};
+use eddy_filter::{EditLog, FilterEdit, Handle, HostApi, LoadError, LoadResult};
 use eddy_ids::WorkerTime;
 use zeroize::Zeroizing;
 
-use super::cache::{Cache, PairName};
-use super::users::Users;
-use super::verify::verify;
+use super::authenticator::Authenticator;
+use super::cache::PairName;
 use crate::context::BuiltinContext;
 
 /// Request to verify a password.
@@ -25,25 +24,6 @@ pub(super) struct Job {
     pub(super) now: WorkerTime,
 }
 
-/// Users and cache, shared by the filter and the threads.
-#[derive(Debug)]
-pub(super) struct CredentialStore {
-    pub(super) users: Users,
-    pub(super) cache: Cache,
-}
-
-/// Writes the edits for a job whose outcome is known, and returns the verdict.
-pub(super) type Say = dyn Fn(&CredentialStore, &Job, PasswordCheck, &mut EditLog) -> Verdict + Send + Sync;
-
-/// Outcome of a password verification.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PasswordCheck {
-    /// The password is correct.
-    Right,
-    /// The password is wrong, or the user does not exist.
-    Wrong,
-}
-
 /// Thread pool with a bounded queue. The threads end when the pool is dropped and the queue is empty.
 pub(super) struct HashThreadPool {
     queue: SyncSender<Job>,
@@ -54,8 +34,7 @@ impl HashThreadPool {
     pub(super) fn new(
         threads: u8,
         queue_max: u32,
-        known: &Arc<CredentialStore>,
-        say: &Arc<Say>,
+        authenticator: &Arc<Authenticator>,
         context: &BuiltinContext,
     ) -> LoadResult<Self> {
         let (queue, waiting) = sync_channel(queue_max as usize);
@@ -63,8 +42,7 @@ impl HashThreadPool {
         for _ in 0..threads {
             let worker = Thread {
                 waiting: Arc::clone(&waiting),
-                known: Arc::clone(known),
-                say: Arc::clone(say),
+                authenticator: Arc::clone(authenticator),
                 host: Arc::clone(&context.host),
             };
             let task = Box::new(move || worker.run());
@@ -79,15 +57,14 @@ impl HashThreadPool {
     ///
     /// # Errors
     /// The queue is full, or no thread is left.
-    pub(super) fn ask(&self, job: Job) -> Result<(), TrySendError<Job>> {
+    pub(super) fn push(&self, job: Job) -> Result<(), TrySendError<Job>> {
         self.queue.try_send(job)
     }
 }
 
 struct Thread {
     waiting: Arc<Mutex<Receiver<Job>>>,
-    known: Arc<CredentialStore>,
-    say: Arc<Say>,
+    authenticator: Arc<Authenticator>,
     host: Arc<dyn HostApi>,
 }
 
@@ -97,34 +74,21 @@ impl Thread {
             // The lock is held while waiting. The other threads wait for the lock instead, which makes no difference.
             let next = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
             let Ok(job) = next else { return };
-            let outcome = self.known.judge(&job);
             let mut edits = EditLog::new();
-            let verdict = (self.say)(&self.known, &job, outcome, &mut edits);
+            // Edits that exceed the limit are refused by the host; a few headers always fit.
+            let mut write = |edit: &FilterEdit<'_>| {
+                let _ = edits.push(job.step, edit);
+            };
+            let verdict = if self.authenticator.verify(&job.user, &job.password, job.name, job.now) {
+                self.authenticator.accept(self.authenticator.users.find(&job.user), &mut write)
+            } else {
+                // The lane behind those of the workers is for all other threads.
+                let lane = u16::try_from(self.host.workers()).unwrap_or(u16::MAX);
+                self.authenticator.refuse(lane, &mut write)
+            };
             // If the exchange is over, the result is discarded.
             let _ = self.host.resume(job.exchange, job.turn, verdict, edits.bytes_mut());
         }
-    }
-}
-
-impl CredentialStore {
-    /// Verifies a password; a wrong one takes as long for every user name.
-    fn judge(&self, job: &Job) -> PasswordCheck {
-        // Browsers send several requests at once: only the first one needs the computation.
-        if self.cache.has(job.name, job.now) {
-            return PasswordCheck::Right;
-        }
-        let user = self.users.find(&job.user);
-        if user.has_password(&job.password) && user.is_somebody {
-            if user.form.is_slow() {
-                self.cache.remember(job.name, job.now);
-            }
-            return PasswordCheck::Right;
-        }
-        let nobody = self.users.nobody();
-        if user.form.work() < nobody.form.work() {
-            let _ = verify(&nobody.form, &job.password);
-        }
-        PasswordCheck::Wrong
     }
 }
 

@@ -1,4 +1,4 @@
-//! User table, with a dummy user for unknown names.
+//! User table, with a dummy user for unknown names, and the parser of password files.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,8 +7,7 @@ use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
 use super::config::BasicAuthConfig;
-use super::form::PasswordForm;
-use super::verify::verify;
+use super::form::{FormError, PasswordForm};
 
 /// Users by name.
 #[derive(Debug)]
@@ -47,7 +46,7 @@ impl User {
         match &self.digest {
             // Digests have one length, so that the time does not reveal the password's length either.
             Some(wanted) => digest(password).ct_eq(wanted).into(),
-            None => verify(&self.form, password),
+            None => self.form.verify(password),
         }
     }
 }
@@ -63,7 +62,7 @@ impl Users {
         let users: HashMap<Box<[u8]>, User> =
             all.map(|(name, form)| (name.as_bytes().into(), User::new(name, form))).collect();
         let dearest = users.values().max_by_key(|user| dearness(&user.form));
-        let form = dearest.map_or_else(|| PasswordForm::Sha1([0; 20]), |user| nobodys(&user.form));
+        let form = dearest.map_or_else(|| PasswordForm::Sha1([0; 20]), |user| unmatched(&user.form));
         let has_slow = form.is_slow();
         let nobody = User { is_somebody: false, ..User::new("".into(), form) };
         Self { users, nobody, has_slow }
@@ -81,7 +80,7 @@ impl Users {
 }
 
 /// Returns a form of the same cost that matches no password.
-fn nobodys(form: &PasswordForm) -> PasswordForm {
+fn unmatched(form: &PasswordForm) -> PasswordForm {
     match form {
         PasswordForm::Plain(_) => PasswordForm::Plain([].into()),
         PasswordForm::Sha1(_) => PasswordForm::Sha1([0; 20]),
@@ -109,3 +108,37 @@ fn json_text(text: &str) -> Box<str> {
     json.push('"');
     json.into()
 }
+
+/// Reads lines `user:hash`; skips empty lines and lines that begin with `#`.
+///
+/// # Errors
+/// The problem and its line number, without the content of the line.
+pub(super) fn read_users(bytes: &[u8]) -> Result<Vec<(Arc<str>, PasswordForm)>, String> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let line = bytes.iter().take(error.valid_up_to()).filter(|byte| **byte == b'\n').count() + 1;
+        format!("line {line} is not UTF-8")
+    })?;
+    let mut users: Vec<(Arc<str>, PasswordForm)> = Vec::new();
+    for (line, number) in text.lines().zip(1_u32..) {
+        let line = line.trim_end();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let (name, rest) = line.split_once(':').ok_or_else(|| format!("line {number} has no colon"))?;
+        // Some programs store more data about a user behind another colon.
+        let hash = rest.split(':').next().unwrap_or_default();
+        if name.is_empty() || name.len() > USER_BYTES_MAX || name.chars().any(char::is_control) {
+            return Err(format!("line {number} has no valid user name"));
+        }
+        let form = PasswordForm::parse_hash(hash)
+            .map_err(|error: FormError| format!("the password in line {number} {error}"))?;
+        users.push((name.into(), form));
+        if users.len() > USERS_MAX {
+            return Err(format!("it has more than {USERS_MAX} users"));
+        }
+    }
+    Ok(users)
+}
+
+const USER_BYTES_MAX: usize = 256;
+const USERS_MAX: usize = 1_000_000;

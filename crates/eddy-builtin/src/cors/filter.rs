@@ -130,10 +130,6 @@ impl Cors {
 }
 
 impl Builtin for Cors {
-    fn kind(&self) -> &'static str {
-        "cors"
-    }
-
     fn interest(&self) -> Interest {
         Interest::of(&[Phase::RequestHead, Phase::ResponseHead])
     }

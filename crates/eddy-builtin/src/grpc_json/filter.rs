@@ -1,19 +1,19 @@
 //! gRPC-JSON transcoding filter.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use eddy_filter::{FilterEdit, Interest, LoadResult, Phase, Verdict};
 use eddy_http::{FieldId, Fields, GrpcKind};
 use eddy_protobuf::{
-    Duplicates, FromJsonOptions, HttpIndex, HttpIndexOptions, ProtobufLimits, RpcStatus, ToJsonOptions,
-    Unknown,
+    CallRequest, CallResponse, Duplicates, FromJsonOptions, HttpIndex, HttpIndexOptions, HttpRoute,
+    ProtobufLimits, RpcStatus, StreamForm, ToJsonOptions, Unknown,
 };
 
-use super::call::CALLS;
 use super::config::GrpcJsonConfig;
 use crate::context::{BuiltinContext, MetricCounter};
 use crate::library::{Builtin, PhaseContext};
-use crate::protobuf::{load, refused};
+use crate::protobuf::{Exchanges, load, refused};
 
 /// Transcoder of JSON requests to gRPC calls, and of their responses to JSON.
 #[derive(Debug)]
@@ -35,6 +35,28 @@ pub(super) struct GrpcJsonCounters {
     pub(super) refused: MetricCounter,
     /// Responses that are invalid for the method.
     pub(super) failed: MetricCounter,
+}
+
+thread_local! {
+    /// Calls in progress on this worker.
+    pub(super) static CALLS: RefCell<Exchanges<TranscodedCall>> = RefCell::default();
+}
+
+/// State of a transcoded call.
+#[derive(Default)]
+pub(super) struct TranscodedCall {
+    /// Method and its HTTP rule.
+    pub(super) route: Option<Arc<HttpRoute>>,
+    /// Transcoder of the request; `None` once the request is complete.
+    pub(super) request: Option<CallRequest>,
+    /// Transcoder of the response; `None` if the response is passed unchanged.
+    pub(super) response: Option<CallResponse>,
+    /// Format of several messages in a response.
+    pub(super) form: StreamForm,
+    /// JSON that is held together with the head.
+    pub(super) held: Vec<u8>,
+    /// Whether the head has been sent on.
+    pub(super) is_released: bool,
 }
 
 impl GrpcJson {
@@ -108,10 +130,6 @@ impl GrpcJson {
 }
 
 impl Builtin for GrpcJson {
-    fn kind(&self) -> &'static str {
-        "grpc_json"
-    }
-
     fn interest(&self) -> Interest {
         Interest::of(&[
             Phase::RequestHead,
@@ -147,7 +165,7 @@ impl Builtin for GrpcJson {
 }
 
 /// Removes the trailers, whose status has been transcoded already.
-fn response_trailers(call: &super::call::TranscodedCall, answer: &mut PhaseContext<'_>) -> Verdict {
+fn response_trailers(call: &TranscodedCall, answer: &mut PhaseContext<'_>) -> Verdict {
     if call.response.is_some() {
         for name in STATUS_FIELDS {
             answer.edit(&FilterEdit::Remove { name: name.as_bytes() });

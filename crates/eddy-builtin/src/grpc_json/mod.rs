@@ -1,6 +1,5 @@
 //! JSON over HTTP for gRPC services.
 
-mod call;
 mod config;
 mod filter;
 mod request;

@@ -1,15 +1,14 @@
 //! Transcoding of JSON requests to gRPC.
 
 use eddy_filter::{FilterEdit, Verdict};
-use eddy_http::{FieldId, Fields, Method};
+use eddy_http::{FieldId, Fields, GrpcStatus, Method};
 use eddy_protobuf::{
     CallRequest, HttpBodyBinding, HttpRoute, HttpRouteLookup, ProtobufError, ProtobufErrorKind, RpcStatus,
     StreamForm,
 };
 
-use super::call::{CALLS, TranscodedCall};
 use super::config::UnknownRequests;
-use super::filter::{GrpcJson, is_grpc};
+use super::filter::{CALLS, GrpcJson, TranscodedCall, is_grpc};
 use crate::library::PhaseContext;
 
 impl GrpcJson {
@@ -108,12 +107,12 @@ impl GrpcJson {
     fn refuse(&self, status: u16, why: &str, answer: &mut PhaseContext<'_>) -> Verdict {
         self.counters.refused.count(answer.worker);
         let code = match status {
-            404 => NOT_FOUND,
-            405 => UNIMPLEMENTED,
-            413 => RESOURCE_EXHAUSTED,
-            _ => INVALID_ARGUMENT,
+            404 => GrpcStatus::NotFound,
+            405 => GrpcStatus::Unimplemented,
+            413 => GrpcStatus::ResourceExhausted,
+            _ => GrpcStatus::InvalidArgument,
         };
-        self.answer(status, &RpcStatus::new(code, why), "grpc_json", answer)
+        self.answer(status, &RpcStatus::new(code.code(), why), "grpc_json", answer)
     }
 }
 
@@ -160,7 +159,3 @@ fn form(fields: Fields<'_>, default: StreamForm) -> StreamForm {
 
 /// Content types of newline-delimited JSON.
 const LINES: [&[u8]; 3] = [b"application/x-ndjson", b"application/jsonl", b"application/json-lines"];
-const INVALID_ARGUMENT: u32 = 3;
-const NOT_FOUND: u32 = 5;
-const RESOURCE_EXHAUSTED: u32 = 8;
-const UNIMPLEMENTED: u32 = 12;

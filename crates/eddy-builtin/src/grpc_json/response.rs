@@ -1,11 +1,10 @@
 //! Transcoding of gRPC responses to JSON.
 
 use eddy_filter::{FilterEdit, Verdict};
-use eddy_http::Fields;
+use eddy_http::{Fields, GrpcStatus};
 use eddy_protobuf::{CallResponse, ProtobufError, RpcStatus, StreamForm};
 
-use super::call::TranscodedCall;
-use super::filter::{GrpcJson, JSON, STATUS_FIELDS, is_grpc};
+use super::filter::{GrpcJson, JSON, STATUS_FIELDS, TranscodedCall, is_grpc};
 use crate::library::PhaseContext;
 
 impl GrpcJson {
@@ -67,7 +66,9 @@ impl GrpcJson {
         answer: &mut PhaseContext<'_>,
     ) -> Verdict {
         let Some(response) = &mut call.response else { return Verdict::Continue };
-        let status = status.unwrap_or_else(|| RpcStatus::new(INTERNAL, "the endpoint sent no `grpc-status`"));
+        let status = status.unwrap_or_else(|| {
+            RpcStatus::new(GrpcStatus::Internal.code(), "the endpoint sent no `grpc-status`")
+        });
         if status.code == 0 {
             if let Err(fault) = response.finish(&mut call.held) {
                 return self.fail(call, &fault, answer);
@@ -99,7 +100,7 @@ impl GrpcJson {
         }
         let why =
             format!("the response is invalid for the gRPC method: {}", fault.describe(self.index.schema()));
-        self.answer(502, &RpcStatus::new(INTERNAL, why), "grpc_json", answer)
+        self.answer(502, &RpcStatus::new(GrpcStatus::Internal.code(), why), "grpc_json", answer)
     }
 }
 
@@ -121,7 +122,6 @@ fn status(fields: Fields<'_>) -> Option<RpcStatus> {
     Some(RpcStatus::from_trailers(code?, message, details))
 }
 
-const INTERNAL: u32 = 13;
 /// Maximum JSON in bytes that a unary call holds until its status is known. Beyond it, a failure is signalled by a
 /// truncated response.
 const HELD_BYTES_MAX: usize = 256 * 1024;

@@ -11,8 +11,7 @@ const LIBRARY: &[u8] = include_bytes!("../../../../examples/transcoding/library.
 fn try_made(change: impl FnOnce(&mut GrpcJsonConfig), file: &[u8]) -> LoadResult<Arc<dyn FilterLibrary>> {
     let mut config = GrpcJsonConfig::new("library.binpb".into());
     change(&mut config);
-    let files = [("library.binpb".to_owned(), file.to_vec())].into();
-    let services = TestServices { files, ..TestServices::default() };
+    let services = TestServices::with_file("library.binpb", file);
     make(&BuiltinConfig::GrpcJson(config), &context(1, services).0).map(|(library, _)| library)
 }
 
@@ -30,11 +29,6 @@ fn with_body(line: &str, kind: &str) -> TestExchange {
     TestExchange::request(&format!(
         "{line} HTTP/1.1\nhost: a\ncontent-type: {kind}\ntransfer-encoding: chunked"
     ))
-}
-
-#[track_caller]
-fn assert_has(said: &TestFilterResult, edit: &str) {
-    assert!(said.edits.iter().any(|own| own == edit), "{edit}: {said:?}");
 }
 
 /// Starts a call whose response has this head.
@@ -101,10 +95,10 @@ fn what_cannot_be_is_refused_before_anybody_is_asked() {
     let library = made();
     let refused = |line: &str, kind: &str, status: u16| {
         let said = with_body(line, kind).enter(&*library, Phase::RequestHead);
-        assert_has(&said, &format!("reply {status} grpc_json"));
+        said.assert_has(&format!("reply {status} grpc_json"));
         assert_eq!(said.verdict, Verdict::Reply);
     };
-    assert_has(&request("GET /v1/shelves/1?x=1").enter(&*library, Phase::RequestHead), "reply 400 grpc_json");
+    request("GET /v1/shelves/1?x=1").enter(&*library, Phase::RequestHead).assert_has("reply 400 grpc_json");
     refused("POST /v1/shelves/1/books", "text/plain", 415);
     refused("POST /v1/shelves/1/books", "application/grpc-web", 415);
     refused("POST /v1/shelves/1/books", "application/x-ndjson", 415);
@@ -114,14 +108,14 @@ fn what_cannot_be_is_refused_before_anybody_is_asked() {
         assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Hold);
         let said = enter_piece(&mut stage, &*library, Phase::RequestBody, piece.as_bytes(), true);
         assert_eq!(said.verdict, Verdict::Reply, "{piece}");
-        assert_has(&said, &format!("reply {status} grpc_json"));
+        said.assert_has(&format!("reply {status} grpc_json"));
     }
     let small = try_made(|config| config.message_bytes_max = 20, LIBRARY).unwrap();
     let mut stage = with_body("POST /v1/shelves/1/books", "application/json");
     assert_eq!(stage.enter(&*small, Phase::RequestHead).verdict, Verdict::Hold);
     let said =
         enter_piece(&mut stage, &*small, Phase::RequestBody, b"{\"title\":\"more than twenty bytes\"}", true);
-    assert_has(&said, "reply 413 grpc_json");
+    said.assert_has("reply 413 grpc_json");
 }
 
 #[test]
@@ -133,7 +127,7 @@ fn the_head_waits_for_a_message_and_the_rest_of_a_stream_follows() {
     assert_eq!((said.verdict, said.edits), (Verdict::Hold, vec!["body ".to_owned()]));
     let said = enter_piece(&mut stage, &*library, Phase::RequestBody, b"1}", true);
     assert_eq!(said.verdict, Verdict::Continue);
-    assert_has(&said, "body \\x00\\x00\\x00\\x00\\x19\\n\\x02\\x18\\x01\\n\\x13\\n\\x11shelves/1/books/2");
+    said.assert_has("body \\x00\\x00\\x00\\x00\\x19\\n\\x02\\x18\\x01\\n\\x13\\n\\x11shelves/1/books/2");
 
     let mut stage = with_body("POST /v1/books:import", "application/x-ndjson");
     assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Hold);
@@ -155,8 +149,8 @@ fn an_answer_becomes_json_when_it_is_known_how_the_call_ended() {
     let library = made();
     let (mut stage, said) = answered(&*library, "GET /v1/shelves/1", GRPC);
     assert_eq!(said.verdict, Verdict::Hold);
-    assert_has(&said, "set content-type: application/json");
-    assert_has(&said, "remove content-length");
+    said.assert_has("set content-type: application/json");
+    said.assert_has("remove content-length");
     let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, SHELF, false);
     assert_eq!((said.verdict, said.edits), (Verdict::Hold, vec!["body ".to_owned()]));
     let mut stage = stage.trailers("grpc-status: 0");
@@ -193,9 +187,9 @@ fn how_a_call_failed_is_the_status_of_the_response() {
     stage.is_end = true;
     let said = stage.enter(&*library, Phase::ResponseHead);
     assert_eq!(said.verdict, Verdict::Continue);
-    assert_has(&said, "status 401");
-    assert_has(&said, "body {\\\"code\\\":16,\\\"message\\\":\\\"who\\\"}");
-    assert_has(&said, "remove grpc-status");
+    said.assert_has("status 401");
+    said.assert_has("body {\\\"code\\\":16,\\\"message\\\":\\\"who\\\"}");
+    said.assert_has("remove grpc-status");
 }
 
 #[test]
@@ -207,7 +201,7 @@ fn an_endpoint_that_does_not_keep_to_it_is_told_of() {
         let (mut stage, _) = answered(&*library, "GET /v1/shelves/1", GRPC);
         let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, piece, false);
         assert_eq!(said.verdict, Verdict::Reply, "{piece:?}");
-        assert_has(&said, &format!("reply {status} grpc_json"));
+        said.assert_has(&format!("reply {status} grpc_json"));
         // The filter's own reply passes through it again; it is JSON already.
         let mut stage =
             stage.response("HTTP/1.1 502 Bad Gateway\ncontent-type: application/json\ncontent-length: 1");
@@ -217,9 +211,9 @@ fn an_endpoint_that_does_not_keep_to_it_is_told_of() {
     // A response without message and status.
     let (stage, _) = answered(&*library, "GET /v1/shelves/1", GRPC);
     let said = enter_piece(&mut stage.trailers("grpc-status: 0"), &*library, Phase::ResponseBody, b"", false);
-    assert_has(&said, "reply 502 grpc_json");
+    said.assert_has("reply 502 grpc_json");
     let (mut stage, _) = answered(&*library, "GET /v1/shelves/1", GRPC);
-    assert_has(&enter_piece(&mut stage, &*library, Phase::ResponseBody, SHELF, true), "status 500");
+    enter_piece(&mut stage, &*library, Phase::ResponseBody, SHELF, true).assert_has("status 500");
     // Responses other than gRPC are not changed.
     let (_, said) = answered(&*library, "GET /v1/shelves/1", "HTTP/1.1 503 No\ncontent-type: text/html");
     assert_eq!((said.verdict, said.edits.len()), (Verdict::Continue, 0));
@@ -239,7 +233,7 @@ fn a_stream_goes_on_with_its_first_message() {
         stage.is_end = false;
         let said = stage.enter(&*library, Phase::ResponseHead);
         assert_eq!(said.verdict, Verdict::Hold);
-        assert_has(&said, &format!("set content-type: {kind}"));
+        said.assert_has(&format!("set content-type: {kind}"));
         let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, book, false);
         assert_eq!((said.verdict, said.edits), (Verdict::Continue, vec![format!("body {first}")]));
         let mut stage = stage.trailers("grpc-status: 14");
@@ -258,7 +252,7 @@ fn a_stream_goes_on_with_its_first_message() {
     // Before the first message, a failure has a status of its own.
     let (stage, _) = answered(&*library, watch, GRPC);
     let said = enter_piece(&mut stage.trailers("grpc-status: 7"), &*library, Phase::ResponseBody, b"", false);
-    assert_has(&said, "status 403");
+    said.assert_has("status 403");
     let (stage, _) = answered(&*library, watch, GRPC);
     let said = enter_piece(&mut stage.trailers("grpc-status: 0"), &*library, Phase::ResponseBody, b"", false);
     assert_eq!(said.edits, ["body []"]);

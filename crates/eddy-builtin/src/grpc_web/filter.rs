@@ -6,7 +6,6 @@ use eddy_protobuf::write_base64;
 
 use super::call::WebCall;
 use super::text::BadBase64;
-use super::trailers::write_trailers;
 use crate::context::{BuiltinContext, MetricCounter};
 use crate::library::{Builtin, PhaseContext};
 
@@ -88,10 +87,6 @@ impl GrpcWeb {
 }
 
 impl Builtin for GrpcWeb {
-    fn kind(&self) -> &'static str {
-        "grpc_web"
-    }
-
     fn interest(&self) -> Interest {
         Interest::of(&[
             Phase::RequestHead,
@@ -185,3 +180,25 @@ fn set_type(answer: &mut PhaseContext<'_>, kind: GrpcKind, suffix: &[u8]) {
     let value = [kind.name().as_bytes(), suffix].concat();
     answer.edit(&FilterEdit::Set { name: b"content-type", value: &value });
 }
+
+/// Appends the trailers frame.
+///
+/// # Spec
+/// [gRPC-Web](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md), Message framing
+fn write_trailers(out: &mut Vec<u8>, trailers: Fields<'_>) {
+    let mut lines = Vec::new();
+    for field in trailers.iter() {
+        lines.extend(field.name.iter().map(u8::to_ascii_lowercase));
+        lines.push(b':');
+        lines.extend_from_slice(field.value);
+        lines.extend_from_slice(b"\r\n");
+    }
+    // The size limit of trailers is far below `u32::MAX`.
+    let length = u32::try_from(lines.len()).unwrap_or(u32::MAX);
+    out.push(TRAILERS);
+    out.extend_from_slice(&length.to_be_bytes());
+    out.extend_from_slice(&lines);
+}
+
+/// Flag of a trailers frame.
+const TRAILERS: u8 = 0x80;

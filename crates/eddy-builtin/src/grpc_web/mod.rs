@@ -3,7 +3,6 @@
 mod call;
 mod filter;
 mod text;
-mod trailers;
 
 pub use filter::GrpcWebConfig;
 

@@ -1,17 +1,16 @@
 //! Message field extraction filter.
 
-use eddy_filter::{FilterEdit, Interest, LoadError, LoadResult, Phase, Verdict};
+use eddy_filter::{FilterEdit, Interest, LoadResult, Phase, Verdict};
+use eddy_http::GrpcStatus;
 use eddy_protobuf::{ProtobufError, ProtobufErrorKind, Schema, Values};
 
 use super::config::{MessageFieldsConfig, WhichMessage};
 use super::notes::{ExtractionOutput, ExtractionReport, ExtractionWriter};
-use super::plan::{ExtractionPlan, PlanError, Taking};
+use super::plan::{Extraction, ExtractionPlan};
 use super::reading::BodyExtraction;
 use crate::context::{BuiltinContext, MetricCounter};
 use crate::library::{Builtin, PhaseContext};
-use crate::protobuf::{
-    CallTypes, ExchangeState, Media, Unreadable, enter, is_encoded, keep_facts, load, told,
-};
+use crate::protobuf::{CallTypes, ExchangeState, Media, Unreadable, enter, is_encoded, keep_facts, load};
 
 /// Filter that extracts message fields into metadata and headers. Messages are not changed.
 #[derive(Debug)]
@@ -50,18 +49,11 @@ impl MessageFields {
     /// Creates the filter.
     ///
     /// # Errors
-    /// [`LoadError::Refused`] when the descriptors cannot be read, [`LoadError::Path`] when they lack a field.
+    /// `LoadError::Refused` when the descriptors cannot be read, `LoadError::Path` when they lack a field.
     pub(crate) fn new(config: &MessageFieldsConfig, context: &BuiltinContext) -> LoadResult<Self> {
         let schema = load(&config.descriptors, context)?;
-        let wrong = |PlanError { path, why }| {
-            let message = told(&config.descriptors, why);
-            match path {
-                Some(path) => LoadError::Path { path: path.to_string(), message },
-                None => LoadError::Refused { message },
-            }
-        };
         Ok(Self {
-            plan: ExtractionPlan::new(&schema, config).map_err(wrong)?,
+            plan: ExtractionPlan::new(&schema, config)?,
             schema,
             config: config.clone(),
             counters: MessageFieldsCounters {
@@ -80,18 +72,18 @@ impl MessageFields {
         let types = &self.plan.types;
         known.call = types.of_target(view.request.target);
         let body = types.of_request(media, known.call).filter(|_| !view.is_end);
-        let Some(taking) = body.and_then(|body| self.plan.request.get(&body.message)) else {
+        let Some(extraction) = body.and_then(|body| self.plan.request.get(&body.message)) else {
             return Verdict::Continue;
         };
         if is_encoded(fields) {
-            if !taking.has_header {
+            if !extraction.has_header {
                 return Verdict::Continue;
             }
             return self.give_up("the body is compressed", 415, answer);
         }
-        known.is_held = taking.has_header;
+        known.is_held = extraction.has_header;
         known.request =
-            Some(BodyExtraction::new(taking, media == Media::Grpc, self.config.message_bytes_max));
+            Some(BodyExtraction::new(extraction, media == Media::Grpc, self.config.message_bytes_max));
         if known.is_held { Verdict::Hold } else { Verdict::Continue }
     }
 
@@ -118,12 +110,13 @@ impl MessageFields {
         };
         let media = Media::of(response.fields);
         let body = self.plan.types.of_response(media, known.call);
-        let taking = body.and_then(|body| self.plan.response.get(&body.message));
-        match taking {
+        let extraction = body.and_then(|body| self.plan.response.get(&body.message));
+        match extraction {
             Some(_) if is_encoded(response.fields) => self.counters.unreadable.count(answer.worker),
-            Some(taking) => {
+            Some(extraction) => {
                 let is_framed = media == Media::Grpc;
-                known.response = Some(BodyExtraction::new(taking, is_framed, self.config.message_bytes_max));
+                known.response =
+                    Some(BodyExtraction::new(extraction, is_framed, self.config.message_bytes_max));
             }
             None => {}
         }
@@ -182,8 +175,8 @@ impl MessageFields {
         loop {
             // Only the first message provides headers: the head is released with it.
             let output = if found.is_none() { output } else { ExtractionOutput::Metadata };
-            let show = |taking: &Taking, values: &Values<'_>, begin: u64| {
-                let own = writer.write(taking, (values, begin), output, answer);
+            let show = |extraction: &Extraction, values: &Values<'_>, begin: u64| {
+                let own = writer.write(extraction, (values, begin), output, answer);
                 self.counters.unreadable.add(answer.worker, own.left_out);
                 let first = found.get_or_insert_with(ExtractionReport::default);
                 first.is_header_missing |= own.is_header_missing;
@@ -217,17 +210,17 @@ impl MessageFields {
         self.counters.refused.count(answer.worker);
         let body = format!("the message that selects the route cannot be read: {why}\n");
         let verdict = answer.reply(status, &body, "message_fields");
-        let code = if status == 413 { RESOURCE_EXHAUSTED } else { INVALID_ARGUMENT };
-        answer.edit(&FilterEdit::ReplyGrpc(code));
+        let is_too_large = status == 413;
+        answer.reply_grpc(if is_too_large {
+            GrpcStatus::ResourceExhausted
+        } else {
+            GrpcStatus::InvalidArgument
+        });
         verdict
     }
 }
 
 impl Builtin for MessageFields {
-    fn kind(&self) -> &'static str {
-        "message_fields"
-    }
-
     fn interest(&self) -> Interest {
         let mut phases = vec![Phase::RequestHead];
         if !self.config.request.is_empty() {
@@ -253,6 +246,3 @@ impl Builtin for MessageFields {
         MessageFieldsState::with_all(|all| all.forget(state));
     }
 }
-
-const INVALID_ARGUMENT: u32 = 3;
-const RESOURCE_EXHAUSTED: u32 = 8;

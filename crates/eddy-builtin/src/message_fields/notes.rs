@@ -4,7 +4,7 @@ use eddy_filter::{DynamicMetadata, FieldPlace, FilterEdit, MESSAGE_FIELDS_SPACE,
 use eddy_protobuf::{FieldValue, Schema, ValueSpan, Values};
 
 use super::config::WhichMessage;
-use super::plan::{TakenField, Taking};
+use super::plan::{ExtractedField, Extraction};
 use super::value::TypedFieldValue;
 use crate::library::PhaseContext;
 
@@ -39,7 +39,7 @@ impl<'a> ExtractionWriter<'a> {
     /// Writes the values of a message that begins at offset `begin` of the body.
     pub(super) fn write(
         self,
-        taking: &Taking,
+        extraction: &Extraction,
         (values, begin): (&Values<'_>, u64),
         output: ExtractionOutput,
         answer: &mut PhaseContext<'_>,
@@ -47,7 +47,7 @@ impl<'a> ExtractionWriter<'a> {
         let mut found = ExtractionReport::default();
         let mut notes = Notes::new(answer.view.about.metadata, self.which);
         let mut text = Vec::new();
-        for field in &taking.fields {
+        for field in &extraction.fields {
             text.clear();
             self.push_json(field, values, &mut text);
             found.left_out += notes.note(&field.wanted.name, &text, answer);
@@ -76,7 +76,7 @@ impl<'a> ExtractionWriter<'a> {
     }
 
     /// Appends the values of a field as JSON: nothing if it is absent, an array if it is repeated.
-    fn push_json(self, field: &TakenField, values: &Values<'_>, out: &mut Vec<u8>) {
+    fn push_json(self, field: &ExtractedField, values: &Values<'_>, out: &mut Vec<u8>) {
         let all = values.all(field.slot).take(field.wanted.values_max);
         for (at, value) in all.enumerate() {
             if field.is_repeated {
@@ -92,7 +92,7 @@ impl<'a> ExtractionWriter<'a> {
     /// Adds one header per value and returns their number; `None` if a value is too long.
     fn add_header(
         self,
-        field: &TakenField,
+        field: &ExtractedField,
         header: &str,
         values: &Values<'_>,
         answer: &mut PhaseContext<'_>,
@@ -110,7 +110,7 @@ impl<'a> ExtractionWriter<'a> {
         Some(count)
     }
 
-    fn shown(self, field: &TakenField, value: FieldValue<'a>) -> TypedFieldValue<'a> {
+    fn shown(self, field: &ExtractedField, value: FieldValue<'a>) -> TypedFieldValue<'a> {
         let names = field.enumeration().map(|id| self.schema.enumeration(id));
         TypedFieldValue { value, kind: field.kind, names }
     }

@@ -3,33 +3,33 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use eddy_filter::field_places_key;
+use eddy_filter::{LoadError, LoadResult, field_places_key};
 use eddy_protobuf::{EnumId, FieldType, MessageId, ProgramBuilder, Schema, ValueSlot, WalkProgram};
 
 use super::config::{MessageFieldsConfig, WantedField};
-use crate::protobuf::MessageTypes;
+use crate::protobuf::{MessageTypes, describe, refused};
 
 /// Extraction programs by message type.
 #[derive(Debug)]
 pub(super) struct ExtractionPlan {
     pub(super) types: MessageTypes,
     /// Message types without extracted fields have no entry.
-    pub(super) request: HashMap<MessageId, Arc<Taking>>,
-    pub(super) response: HashMap<MessageId, Arc<Taking>>,
+    pub(super) request: HashMap<MessageId, Arc<Extraction>>,
+    pub(super) response: HashMap<MessageId, Arc<Extraction>>,
 }
 
 /// Extraction program of a message type.
 #[derive(Debug)]
-pub(super) struct Taking {
+pub(super) struct Extraction {
     pub(super) program: Arc<WalkProgram>,
-    pub(super) fields: Vec<TakenField>,
+    pub(super) fields: Vec<ExtractedField>,
     /// Whether any field is sent as a header.
     pub(super) has_header: bool,
 }
 
 /// Field to extract from a message type.
 #[derive(Debug)]
-pub(super) struct TakenField {
+pub(super) struct ExtractedField {
     pub(super) wanted: WantedField,
     /// Metadata key of the positions.
     pub(super) places_key: String,
@@ -39,16 +39,7 @@ pub(super) struct TakenField {
     pub(super) is_repeated: bool,
 }
 
-/// Error of a configuration that does not match the schema.
-#[derive(Debug)]
-pub(super) struct PlanError {
-    /// Path with the error, if it is in a path.
-    pub(super) path: Option<Arc<str>>,
-    /// Error description, as a sentence.
-    pub(super) why: String,
-}
-
-impl TakenField {
+impl ExtractedField {
     /// Returns the enum type of the field, if it has one.
     pub(super) fn enumeration(&self) -> Option<EnumId> {
         if let FieldType::Enum(id) = self.kind { Some(id) } else { None }
@@ -60,34 +51,38 @@ impl ExtractionPlan {
     ///
     /// # Errors
     /// A message or field is missing in the schema, or cannot be extracted.
-    pub(super) fn new(schema: &Schema, config: &MessageFieldsConfig) -> Result<Self, PlanError> {
+    pub(super) fn new(schema: &Schema, config: &MessageFieldsConfig) -> LoadResult<Self> {
         let names = [&config.request_message, &config.response_message].map(Option::as_deref);
         let types = MessageTypes::new(schema, names[0], names[1]);
-        let types = types.map_err(|why| PlanError { path: None, why })?;
-        let request = takings(schema, &config.request, &types.requests())?;
-        let response = takings(schema, &config.response, &types.responses())?;
+        let types = types.map_err(|why| refused(&config.descriptors, why))?;
+        let request = extractions(schema, config, &config.request, &types.requests())?;
+        let response = extractions(schema, config, &config.response, &types.responses())?;
         Ok(Self { types, request, response })
     }
 }
 
-fn takings(
+fn extractions(
     schema: &Schema,
+    config: &MessageFieldsConfig,
     fields: &[WantedField],
     messages: &BTreeSet<MessageId>,
-) -> Result<HashMap<MessageId, Arc<Taking>>, PlanError> {
+) -> LoadResult<HashMap<MessageId, Arc<Extraction>>> {
     let mut wanted: HashMap<MessageId, Vec<&WantedField>> = HashMap::new();
     for field in fields {
         let check = |message| has_path(schema, message, &field.at.path);
-        let wrong = |why| PlanError { path: Some(Arc::clone(&field.at.path)), why };
+        let wrong = |why: String| LoadError::Path {
+            path: field.at.path.to_string(),
+            message: describe(&config.descriptors, why),
+        };
         for message in field.at.find_messages(schema, messages, check).map_err(wrong)? {
             wanted.entry(message).or_default().push(field);
         }
     }
-    let taking = |(message, fields): (MessageId, Vec<&WantedField>)| {
-        let taking = Taking::new(schema, message, &fields);
-        Ok((message, Arc::new(taking.map_err(|why| PlanError { path: None, why })?)))
+    let extraction = |(message, fields): (MessageId, Vec<&WantedField>)| {
+        let extraction = Extraction::new(schema, message, &fields);
+        Ok((message, Arc::new(extraction.map_err(|why| refused(&config.descriptors, why))?)))
     };
-    wanted.into_iter().map(taking).collect()
+    wanted.into_iter().map(extraction).collect()
 }
 
 /// Checks that a path ends at a field that can be extracted.
@@ -101,7 +96,7 @@ fn has_path(schema: &Schema, message: MessageId, path: &str) -> Result<(), Strin
     Ok(())
 }
 
-impl Taking {
+impl Extraction {
     fn new(schema: &Schema, message: MessageId, wanted: &[&WantedField]) -> Result<Self, String> {
         let mut builder = ProgramBuilder::new(schema, message);
         let mut slots = Vec::with_capacity(wanted.len());
@@ -109,7 +104,7 @@ impl Taking {
             slots.push(builder.extract(&field.at.path).map_err(|error| error.to_string())?);
         }
         let program = builder.build().map_err(|error| error.to_string())?;
-        let field = |(wanted, slot): (&&WantedField, ValueSlot)| TakenField {
+        let field = |(wanted, slot): (&&WantedField, ValueSlot)| ExtractedField {
             wanted: (*wanted).clone(),
             places_key: field_places_key(&wanted.name),
             slot,

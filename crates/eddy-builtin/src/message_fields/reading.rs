@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use eddy_protobuf::{Compressed, MessageWalk, ProtobufError, ProtobufLimits, Values};
 
-use super::plan::Taking;
+use super::plan::Extraction;
 use crate::protobuf::{MessageEvent, MessageReader};
 
 /// Extraction state of a body.
 #[derive(Debug)]
 pub(super) struct BodyExtraction {
-    pub(super) taking: Arc<Taking>,
+    pub(super) extraction: Arc<Extraction>,
     reader: MessageReader,
     walk: MessageWalk,
     /// Offset of the current message in the body.
@@ -21,7 +21,7 @@ pub(super) struct BodyExtraction {
 
 impl BodyExtraction {
     /// Creates the state for a body of frames, or for a body that is one message.
-    pub(super) fn new(taking: &Arc<Taking>, is_framed: bool, message_bytes_max: usize) -> Self {
+    pub(super) fn new(extraction: &Arc<Extraction>, is_framed: bool, message_bytes_max: usize) -> Self {
         let limits = ProtobufLimits {
             message_bytes_max,
             held_bytes_max: message_bytes_max,
@@ -32,8 +32,8 @@ impl BodyExtraction {
         } else {
             MessageReader::whole(&limits)
         };
-        let walk = MessageWalk::new(Arc::clone(&taking.program), limits);
-        Self { taking: Arc::clone(taking), reader, walk, begin: 0, messages: 0 }
+        let walk = MessageWalk::new(Arc::clone(&extraction.program), limits);
+        Self { extraction: Arc::clone(extraction), reader, walk, begin: 0, messages: 0 }
     }
 
     /// Reads a piece up to the end of the next message; calls `shown` with that message's values and its offset in the
@@ -45,7 +45,7 @@ impl BodyExtraction {
         &mut self,
         piece: &mut &[u8],
         is_last: bool,
-        shown: impl FnOnce(&Taking, &Values<'_>, u64),
+        shown: impl FnOnce(&Extraction, &Values<'_>, u64),
     ) -> Result<bool, ProtobufError> {
         while let Some(event) = self.reader.next(piece, is_last)? {
             match event {
@@ -56,7 +56,7 @@ impl BodyExtraction {
                 MessageEvent::Data(data) => self.walk.push(data)?,
                 MessageEvent::End => {
                     self.messages += 1;
-                    shown(&self.taking, &self.walk.finish()?, self.begin);
+                    shown(&self.extraction, &self.walk.finish()?, self.begin);
                     return Ok(true);
                 }
             }

@@ -20,8 +20,7 @@ fn try_made(
     config.response = vec![WantedField::new("total", "total.units")];
     config.is_rerouted = true;
     change(&mut config);
-    let files = [("orders.binpb".to_owned(), ORDERS.to_vec())].into();
-    let (context, host) = context(1, TestServices { files, ..TestServices::default() });
+    let (context, host) = context(1, TestServices::with_file("orders.binpb", ORDERS));
     make(&BuiltinConfig::MessageFields(config), &context).map(|(library, _)| (library, host))
 }
 

@@ -1,7 +1,6 @@
 //! Formatting of field values for metadata and headers.
 
-use base64ct::{Base64, Encoding};
-use eddy_protobuf::{Enumeration, FieldType, FieldValue};
+use eddy_protobuf::{Enumeration, FieldType, FieldValue, write_base64};
 
 /// Field value with its type.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +20,7 @@ impl TypedFieldValue<'_> {
             FieldValue::Text(text) => push_string(&cut(text, bytes_max), out),
             FieldValue::Bytes(bytes) => {
                 out.push(b'"');
-                push_base64(bytes.get(..bytes_max).unwrap_or(bytes), out);
+                write_base64(out, bytes.get(..bytes_max).unwrap_or(bytes));
                 out.push(b'"');
             }
             FieldValue::Enum(number) if self.name_of(number).is_some() => {
@@ -56,7 +55,7 @@ impl TypedFieldValue<'_> {
                 text.len() <= bytes_max
             }
             FieldValue::Bytes(bytes) => {
-                push_base64(bytes, out);
+                write_base64(out, bytes);
                 bytes.len() <= bytes_max
             }
             FieldValue::Signed(_)
@@ -110,13 +109,6 @@ fn cut(text: &[u8], bytes_max: usize) -> String {
         shown.pop();
     }
     shown
-}
-
-fn push_base64(bytes: &[u8], out: &mut Vec<u8>) {
-    let start = out.len();
-    out.resize(start + Base64::encoded_len(bytes), 0);
-    // The buffer has the requested size.
-    let _ = Base64::encode(bytes, out.get_mut(start..).unwrap_or_default());
 }
 
 /// Appends a JSON string in ASCII.

@@ -19,10 +19,10 @@ pub(crate) fn load(path: &Path, context: &BuiltinContext) -> LoadResult<Schema> 
 
 /// Creates the error of invalid descriptors, or of a configuration that does not match them.
 pub(crate) fn refused(path: &Path, why: impl Display) -> LoadError {
-    LoadError::Refused { message: told(path, why) }
+    LoadError::Refused { message: describe(path, why) }
 }
 
 /// Formats that error as a sentence.
-pub(crate) fn told(path: &Path, why: impl Display) -> String {
+pub(crate) fn describe(path: &Path, why: impl Display) -> String {
     format!("descriptors in {}: {why}", path.display())
 }

@@ -9,7 +9,7 @@ mod types;
 
 pub use path::{MessagePath, Unreadable};
 
-pub(super) use descriptors::{load, refused, told};
+pub(super) use descriptors::{describe, load, refused};
 pub(super) use exchanges::{ExchangeState, Exchanges, enter, keep_facts};
 pub(super) use media::{Media, is_encoded};
 pub(super) use reader::{MessageEvent, MessageReader};

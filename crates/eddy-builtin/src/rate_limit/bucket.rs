@@ -59,18 +59,16 @@ impl Rate {
             };
             let next = now_ns.max(full_at).saturating_add(cost_ns);
             match stock.compare_exchange_weak(full_at, next, Relaxed, Relaxed) {
-                Ok(_) => {
-                    let full_in = Duration::from_nanos(used_ns + cost_ns);
-                    return BucketTake {
-                        is_taken: true,
-                        left: self.count(spare_ns),
-                        full_in,
-                        wait: Duration::ZERO,
-                    };
-                }
+                Ok(_) => return self.taken(spare_ns, used_ns + cost_ns),
                 Err(changed) => full_at = changed,
             }
         }
+    }
+
+    /// Returns the result of taking tokens from a bucket that then has `spare_ns` of its size left.
+    fn taken(self, spare_ns: u64, full_in_ns: u64) -> BucketTake {
+        let full_in = Duration::from_nanos(full_in_ns);
+        BucketTake { is_taken: true, left: self.count(spare_ns), full_in, wait: Duration::ZERO }
     }
 
     fn count(self, time_ns: u64) -> u32 {
@@ -113,13 +111,7 @@ impl Common {
         if held > 0 {
             lane.left.store(held - 1, Relaxed);
             let used_ns = self.stock.load(Relaxed).saturating_sub(nanos(now));
-            let left = rate.count(rate.full_ns.saturating_sub(used_ns));
-            return BucketTake {
-                is_taken: true,
-                left,
-                full_in: Duration::from_nanos(used_ns),
-                wait: Duration::ZERO,
-            };
+            return rate.taken(rate.full_ns.saturating_sub(used_ns), used_ns);
         }
         if self.lot > 1 {
             let taken = rate.take(&self.stock, self.lot, now);

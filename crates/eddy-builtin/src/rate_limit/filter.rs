@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use eddy_filter::{ExchangeView, FilterEdit, Interest, Phase, Verdict};
+use eddy_http::GrpcStatus;
 
 use super::bucket::{BucketTake, Common, Rate};
 use super::config::{RateFields, RateKey, RateLimitConfig};
@@ -100,7 +101,7 @@ impl RateLimit {
             write_limit(0, seconds(taken.wait), &mut scratch);
             answer.reply_field(LIMIT, scratch.bytes());
         }
-        answer.edit(&FilterEdit::ReplyGrpc(GRPC_RESOURCE_EXHAUSTED));
+        answer.reply_grpc(GrpcStatus::ResourceExhausted);
         verdict
     }
 
@@ -117,10 +118,6 @@ impl RateLimit {
 }
 
 impl Builtin for RateLimit {
-    fn kind(&self) -> &'static str {
-        "rate_limit"
-    }
-
     fn interest(&self) -> Interest {
         let phases = [Phase::RequestHead, Phase::ResponseHead];
         Interest::of(if self.fields == RateFields::Always { &phases } else { &[Phase::RequestHead] })
@@ -168,4 +165,3 @@ const POLICY: &str = "ratelimit-policy";
 const LIMIT: &str = "ratelimit";
 /// Flag of a state that holds the tokens left (lower half) and the seconds until the bucket is full.
 const STATE_SET: u64 = 1 << 63;
-const GRPC_RESOURCE_EXHAUSTED: u32 = 8;

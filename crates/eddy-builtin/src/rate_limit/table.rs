@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Duration;
 
 use eddy_ids::WorkerTime;
 
@@ -34,28 +33,24 @@ impl BucketTable {
 
     /// Takes a token from the bucket of a key, whose hash must not be predictable by clients.
     pub(super) fn take(&self, rate: Rate, hash: u64, now: WorkerTime) -> BucketTake {
-        let stock = self.stock(hash, now);
-        stock.map_or(
-            // Never used: there is at least one set of eight.
-            BucketTake { is_taken: false, left: 0, full_in: Duration::ZERO, wait: Duration::ZERO },
-            |stock| rate.take(stock, 1, now),
-        )
+        rate.take(self.stock(hash, now), 1, now)
     }
 
-    fn stock(&self, hash: u64, now: WorkerTime) -> Option<&AtomicU64> {
+    fn stock(&self, hash: u64, now: WorkerTime) -> &AtomicU64 {
         let key = hash | 1;
         // The lowest bit marks a used slot; the set is chosen by the other bits.
-        let index = (hash >> 1) & (self.sets.len() as u64).wrapping_sub(1);
-        let set = self.sets.get(usize::try_from(index).ok()?)?;
+        let index = usize::try_from((hash >> 1) & (self.sets.len() as u64 - 1)).ok();
+        let set = index.and_then(|index| self.sets.get(index)).expect("the sets are a power of two");
         if let Some(slot) = set.iter().find(|slot| slot.key.load(Relaxed) == key) {
-            return Some(&slot.stock);
+            return &slot.stock;
         }
-        let free = set.iter().min_by_key(|slot| slot.stock.load(Relaxed).max(nanos(now)))?;
+        let fullest = set.iter().min_by_key(|slot| slot.stock.load(Relaxed).max(nanos(now)));
+        let free = fullest.expect("a set has eight slots");
         let before = free.key.load(Relaxed);
         if free.key.compare_exchange(before, key, Relaxed, Relaxed).is_ok() {
             free.stock.store(0, Relaxed);
         }
-        Some(&free.stock)
+        &free.stock
     }
 }
 

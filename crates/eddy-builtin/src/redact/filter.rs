@@ -189,16 +189,12 @@ impl Redact {
     fn refuse(&self, refusal: &RedactError, answer: &mut PhaseContext<'_>) -> Verdict {
         self.counters.refused.count(answer.worker);
         let verdict = answer.reply(refusal.http, &format!("{}\n", refusal.why), "redact");
-        answer.edit(&FilterEdit::ReplyGrpc(refusal.grpc));
+        answer.reply_grpc(refusal.grpc);
         verdict
     }
 }
 
 impl Builtin for Redact {
-    fn kind(&self) -> &'static str {
-        "redact"
-    }
-
     fn interest(&self) -> Interest {
         let directions = self.config.directions;
         let mut phases = vec![Phase::RequestHead];

@@ -39,7 +39,7 @@ impl RedactPolicy {
                     .to_owned(),
             );
         }
-        let everywhere = Everywhere::new(schema, config)?;
+        let everywhere = fields_everywhere(schema, config)?;
         let mut paths: Vec<PathRoots<'_>> = Vec::new();
         for path in &config.paths {
             paths.push(PathRoots::new(schema, path, &roots)?);
@@ -52,8 +52,8 @@ impl RedactPolicy {
             }
             let edited = builder.edit_everywhere(|message, field| match (&*message.name, field.number) {
                 // A mask would not be a valid message.
-                ANY_VALUE if everywhere.fields.contains(&ANY_VALUE) => Some(MessageEdit::Drop),
-                place => everywhere.fields.contains(&place).then(|| edit_of(field, &config.edit)),
+                ANY_VALUE if everywhere.contains(&ANY_VALUE) => Some(MessageEdit::Drop),
+                place => everywhere.contains(&place).then(|| edit_of(field, &config.edit)),
             });
             edited.map_err(|error| error.to_string())?;
             let program = builder.build().map_err(|error| error.to_string())?;
@@ -73,49 +73,46 @@ impl RedactPolicy {
     }
 }
 
-/// Fields that are redacted wherever they occur, by message name and field number.
-struct Everywhere<'s> {
-    fields: HashSet<(&'s str, u32)>,
-}
-
-impl<'s> Everywhere<'s> {
-    fn new(schema: &'s Schema, config: &RedactConfig) -> Result<Self, String> {
-        let mut fields = HashSet::new();
-        for name in &config.options {
-            let option = schema.find_field_option(name).map_err(|error| error.to_string())?;
-            let mut is_anywhere = false;
-            for (_, message) in schema.messages() {
-                for field in &message.fields {
-                    let has_option = field.has_option(option).map_err(|fault| {
-                        format!("options of \"{}.{}\": {fault}", message.name, field.name)
-                    })?;
-                    if has_option {
-                        check_dropped(&message.name, field, &config.edit)?;
-                        fields.insert((&*message.name, field.number));
-                        is_anywhere = true;
-                    }
+/// Returns the fields that are redacted wherever they occur, by message name and field number.
+fn fields_everywhere<'s>(
+    schema: &'s Schema,
+    config: &RedactConfig,
+) -> Result<HashSet<(&'s str, u32)>, String> {
+    let mut fields = HashSet::new();
+    for name in &config.options {
+        let option = schema.find_field_option(name).map_err(|error| error.to_string())?;
+        let mut is_anywhere = false;
+        for (_, message) in schema.messages() {
+            for field in &message.fields {
+                let has_option = field
+                    .has_option(option)
+                    .map_err(|fault| format!("options of \"{}.{}\": {fault}", message.name, field.name))?;
+                if has_option {
+                    check_dropped(&message.name, field, &config.edit)?;
+                    fields.insert((&*message.name, field.number));
+                    is_anywhere = true;
                 }
             }
-            if !is_anywhere {
-                return Err(format!("no field has the option \"{name}\""));
-            }
         }
-        for name in &config.fields {
-            let found = name.rsplit_once('.').and_then(|(message, field)| {
-                let message = schema.message(schema.find_message(message)?);
-                Some((message, message.by_name(field.as_bytes())?.1))
-            });
-            let Some((message, field)) = found else {
-                return Err(format!("no field \"{name}\" is defined; write package.Message.field"));
-            };
-            check_dropped(&message.name, field, &config.edit)?;
-            fields.insert((&*message.name, field.number));
+        if !is_anywhere {
+            return Err(format!("no field has the option \"{name}\""));
         }
-        if config.any == AnyValues::Drop && !fields.is_empty() {
-            fields.insert(ANY_VALUE);
-        }
-        Ok(Self { fields })
     }
+    for name in &config.fields {
+        let found = name.rsplit_once('.').and_then(|(message, field)| {
+            let message = schema.message(schema.find_message(message)?);
+            Some((message, message.by_name(field.as_bytes())?.1))
+        });
+        let Some((message, field)) = found else {
+            return Err(format!("no field \"{name}\" is defined; write package.Message.field"));
+        };
+        check_dropped(&message.name, field, &config.edit)?;
+        fields.insert((&*message.name, field.number));
+    }
+    if config.any == AnyValues::Drop && !fields.is_empty() {
+        fields.insert(ANY_VALUE);
+    }
+    Ok(fields)
 }
 
 /// Path and the message types that have it.

@@ -9,7 +9,7 @@ use super::body::RedactedBody;
 use super::policy::RedactPolicy;
 use super::*;
 use crate::protobuf::{MessagePath, Unreadable};
-use crate::tests::support::{TestExchange, TestFilterResult, TestServices, context, enter_piece};
+use crate::tests::support::{TestExchange, TestServices, context, enter_piece};
 use crate::{BuiltinConfig, make};
 
 const ACCOUNTS: &[u8] = include_bytes!("../../../../examples/redaction/accounts.binpb");
@@ -20,8 +20,7 @@ fn try_made(change: impl FnOnce(&mut RedactConfig)) -> LoadResult<Arc<dyn Filter
     let mut config = RedactConfig::new("accounts.binpb".into());
     config.options = EVERY_OPTION.map(Into::into).to_vec();
     change(&mut config);
-    let files = [("accounts.binpb".to_owned(), ACCOUNTS.to_vec())].into();
-    let services = TestServices { files, ..TestServices::default() };
+    let services = TestServices::with_file("accounts.binpb", ACCOUNTS);
     make(&BuiltinConfig::Redact(config), &context(1, services).0).map(|(library, _)| library)
 }
 
@@ -83,11 +82,6 @@ fn passed(
     (out, verdict)
 }
 
-#[track_caller]
-fn assert_has(said: &TestFilterResult, edit: &str) {
-    assert!(said.edits.iter().any(|own| own == edit), "{edit}: {said:?}");
-}
-
 const WHOLE: &str = r#"{"name":"eve","email":"e@x","password":"s3cret","balance":"99","cards":[{"number":"4111","brand":"v"}],"labels":{"ssn":"078"},"address":{"city":"Ulm"},"shown":"SECRET"}"#;
 
 #[test]
@@ -143,7 +137,7 @@ fn a_head_waits_for_the_one_message_of_a_call() {
     let said = stage.enter(&*library, Phase::RequestHead);
     assert_eq!(said.verdict, Verdict::Hold);
     for edit in ["set grpc-accept-encoding: identity", "remove content-length", "remove content-digest"] {
-        assert_has(&said, edit);
+        said.assert_has(edit);
     }
     let said = enter_piece(&mut stage, &*library, Phase::RequestBody, &body[..20], false);
     assert_eq!((said.verdict, said.edits), (Verdict::Hold, vec!["body ".to_owned()]));
@@ -205,15 +199,15 @@ fn what_cannot_be_looked_into_is_refused_or_passes() {
     for (line, kind) in heads {
         let head = format!("{line} HTTP/1.1\nhost: a\ncontent-type: {kind}\ntransfer-encoding: chunked");
         let said = TestExchange::request(&head).enter(&*refusing, Phase::RequestHead);
-        assert_has(&said, "reply 415 redact");
-        assert_has(&said, "grpc 12");
+        said.assert_has("reply 415 redact");
+        said.assert_has("grpc 12");
         let mut stage = TestExchange::request(&head);
         assert_eq!(stage.enter(&*passing, Phase::RequestHead).verdict, Verdict::Continue);
         let said = enter_piece(&mut stage, &*passing, Phase::RequestBody, b"\xff", true);
         assert_eq!((said.verdict, said.edits.len()), (Verdict::Continue, 0), "{line} {kind}");
     }
     let gzip = "POST /accounts.v1.Accounts/CreateAccount HTTP/1.1\nhost: a\ncontent-type: application/proto\ncontent-encoding: gzip\ncontent-length: 1";
-    assert_has(&TestExchange::request(gzip).enter(&*refusing, Phase::RequestHead), "reply 415 redact");
+    TestExchange::request(gzip).enter(&*refusing, Phase::RequestHead).assert_has("reply 415 redact");
     let passing = made(|config| config.compressed = Unreadable::Pass);
     assert_eq!(TestExchange::request(gzip).enter(&*passing, Phase::RequestHead).verdict, Verdict::Continue);
     // Uncompressed messages between compressed ones are redacted.
@@ -241,8 +235,8 @@ fn a_message_that_cannot_be_read_never_goes_on() {
         let _ = stage.enter(&*library, Phase::RequestHead);
         let said = enter_piece(&mut stage, &*library, Phase::RequestBody, body, true);
         assert_eq!(said.verdict, Verdict::Reply, "{body:?}");
-        assert_has(&said, reply);
-        assert_has(&said, grpc);
+        said.assert_has(reply);
+        said.assert_has(grpc);
         // The head of a stream has been sent: the exchange is reset.
         let mut stage = call("ImportAccounts");
         let _ = stage.enter(&*library, Phase::RequestHead);
@@ -256,15 +250,15 @@ fn a_message_that_cannot_be_read_never_goes_on() {
     stage.is_end = false;
     let _ = stage.enter(&*library, Phase::ResponseHead);
     let said = enter_piece(&mut stage, &*library, Phase::ResponseBody, b"\0\0\0\0\x03\x0a\x05x", true);
-    assert_has(&said, "reply 502 redact");
-    assert_has(&said, "grpc 13");
+    said.assert_has("reply 502 redact");
+    said.assert_has("grpc 13");
     // More masks than the limit.
     let library = made(|_| {});
     let many = "\x1a\0".repeat(128 * 1024 + 1);
     let mut stage = call("CreateAccount");
     let _ = stage.enter(&*library, Phase::RequestHead);
     let said = enter_piece(&mut stage, &*library, Phase::RequestBody, &frame(many.as_bytes()), true);
-    assert_has(&said, "reply 413 redact");
+    said.assert_has("reply 413 redact");
 }
 
 #[test]

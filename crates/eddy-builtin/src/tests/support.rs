@@ -44,6 +44,13 @@ pub(crate) struct TestFilterResult {
     pub(crate) wait: Option<Millis>,
 }
 
+impl TestFilterResult {
+    #[track_caller]
+    pub(crate) fn assert_has(&self, edit: &str) {
+        assert!(self.edits.iter().any(|own| own == edit), "{edit}: {self:?}");
+    }
+}
+
 impl TestExchange {
     /// Creates an exchange from a request; lines end with LF here.
     pub(crate) fn request(text: &str) -> Self {
@@ -270,6 +277,13 @@ pub(crate) struct TestServices {
     pub(crate) has_no_threads: bool,
     /// Lock that tasks wait for before they run, if set.
     pub(crate) gate: Option<Arc<Mutex<()>>>,
+}
+
+impl TestServices {
+    /// Creates services with one file.
+    pub(crate) fn with_file(path: &str, bytes: &[u8]) -> Self {
+        Self { files: [(path.to_owned(), bytes.to_vec())].into(), ..Self::default() }
+    }
 }
 
 impl Services for TestServices {

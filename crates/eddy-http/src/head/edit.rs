@@ -6,10 +6,10 @@
 use super::authority::parse_authority;
 use super::target::is_origin_target;
 use super::{RequestHead, ResponseHead};
-use crate::edits::{EDIT_BYTES_MAX, EditFault};
-use crate::field::{Field, FieldId, Traits, is_alias_of};
+use crate::edits::{EDIT_BYTES_MAX, EditFault, check_name_and_value};
+use crate::field::{Field, FieldId, is_alias_of};
 use crate::method::{METHOD_BYTES_MAX, Method, PREFACE_METHOD};
-use crate::octet::{is_tchar, is_text};
+use crate::octet::is_tchar;
 use crate::span::Span;
 
 /// Validates a field that is to be set or added.
@@ -96,16 +96,7 @@ impl<'a> FieldsEditor<'a> {
         if name.len() > EDIT_BYTES_MAX || value.len() > VALUE_BYTES_MAX {
             return Err(EditFault::TooLong { name: shown(name.get(..64).unwrap_or(name)) });
         }
-        if name.is_empty() || !name.iter().copied().all(is_tchar) {
-            return Err(EditFault::BadName { name: shown(name) });
-        }
-        if !value.iter().copied().all(is_text) {
-            return Err(EditFault::BadValue { name: shown(name) });
-        }
-        let id = FieldId::from_name(name);
-        if id == FieldId::Alias || id.traits().has(Traits::HOP.and(Traits::FRAMING)) {
-            return Err(EditFault::Reserved { name: shown(name) });
-        }
+        let id = check_name_and_value(name, value)?;
         let is_full = self.bytes.len() + name.len() + value.len() + 4 > self.bytes_max;
         if is_full || self.fields.len() >= FIELDS_EDITED_MAX {
             return Err(EditFault::HeadFull);

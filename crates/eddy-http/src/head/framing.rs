@@ -62,14 +62,6 @@ impl ResponseBody {
     }
 }
 
-/// Framing announced by the fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Announced {
-    Nothing,
-    Length(u64),
-    Chunked,
-}
-
 /// Options of the `Connection` field.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Options {
@@ -78,16 +70,16 @@ pub(super) struct Options {
     pub(super) has_upgrade: bool,
 }
 
-/// Parses the fields that determine the framing.
+/// Parses the fields that announce the framing, of a request or response.
 pub(super) fn parse_announced(
     bytes: &[u8],
     fields: &[Field],
     seen: SeenFieldIds,
     version: Version,
-) -> Result<Announced, HeadFault> {
+) -> Result<RequestBody, HeadFault> {
     let has_coding = seen.has(FieldId::TransferEncoding);
     if !has_coding && !seen.has(FieldId::ContentLength) {
-        return Ok(Announced::Nothing);
+        return Ok(RequestBody::None);
     }
     if has_coding && version == Version::Http10 {
         return Err(HeadFault::CodingInHttp10);
@@ -104,13 +96,13 @@ pub(super) fn parse_announced(
     if has_coding {
         let coding = value_of(bytes, fields, FieldId::TransferEncoding);
         return if coding.eq_ignore_ascii_case(b"chunked") {
-            Ok(Announced::Chunked)
+            Ok(RequestBody::Chunked)
         } else {
             Err(HeadFault::BadCoding)
         };
     }
     parse_length(value_of(bytes, fields, FieldId::ContentLength))
-        .map(Announced::Length)
+        .map(RequestBody::Length)
         .ok_or(HeadFault::BadLength)
 }
 

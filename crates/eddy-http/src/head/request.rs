@@ -1,7 +1,7 @@
 //! Request heads.
 
 use super::authority::{Authority, parse_authority};
-use super::framing::{Announced, list, parse_announced, parse_connection, span_of, value_of};
+use super::framing::{list, parse_announced, parse_connection, span_of, value_of};
 use super::target::{RequestTarget, parse_target};
 use super::{HeadFault, HeadLimits, RequestBody, TargetForm};
 use crate::field::{Field, FieldId, Fields, SeenFieldIds, is_line_end, parse_lines};
@@ -303,11 +303,7 @@ impl RequestHead {
     }
 
     fn check_body(&mut self, bytes: &[u8], seen: SeenFieldIds) -> Result<(), HeadFault> {
-        self.body = match parse_announced(bytes, &self.fields, seen, self.version)? {
-            Announced::Nothing => RequestBody::None,
-            Announced::Length(length) => RequestBody::Length(length),
-            Announced::Chunked => RequestBody::Chunked,
-        };
+        self.body = parse_announced(bytes, &self.fields, seen, self.version)?;
         if self.method == Method::Trace && !self.body.is_empty() {
             return Err(HeadFault::TraceWithBody);
         }

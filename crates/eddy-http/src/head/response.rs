@@ -1,7 +1,7 @@
 //! Response heads.
 
-use super::framing::{Announced, parse_announced, parse_connection};
-use super::{HeadFault, HeadLimits, HeadScanner, ResponseBody, Strictness};
+use super::framing::{parse_announced, parse_connection};
+use super::{HeadFault, HeadLimits, HeadScanner, RequestBody, ResponseBody, Strictness};
 use crate::field::{Field, FieldId, Fields, LineFault, parse_lines};
 use crate::method::{Method, Version};
 use crate::octet::find_text_end;
@@ -182,21 +182,17 @@ impl ResponseHead {
         }
         let announced = parse_announced(bytes, &self.fields, seen, self.version)?;
         let options = parse_connection(bytes, &mut self.fields, seen)?;
-        let is_bodiless = matches!(announced, Announced::Nothing | Announced::Length(0));
         let says_what = self.status != 101 || (options.has_upgrade && seen.has(FieldId::Upgrade));
-        if is_switched && !(is_bodiless && says_what) {
+        if is_switched && !(announced.is_empty() && says_what) {
             return Err(HeadFault::BadSwitch);
         }
         self.body = if is_switched { ResponseBody::None } else { body(self.status, announced, asked.method) };
         self.content_length = match announced {
-            Announced::Length(length) => Some(length),
-            Announced::Nothing | Announced::Chunked => None,
+            RequestBody::Length(length) => Some(length),
+            RequestBody::None | RequestBody::Chunked => None,
         };
         // A 1xx or 204 that announces a body may in fact be followed by one: the next bytes cannot be trusted.
-        let is_honest = match announced {
-            Announced::Nothing | Announced::Length(0) => true,
-            Announced::Length(_) | Announced::Chunked => self.status >= 200 && self.status != 204,
-        };
+        let is_honest = announced.is_empty() || (self.status >= 200 && self.status != 204);
         self.keep_alive = options.keeps_alive(self.version)
             && is_honest
             && !is_switched
@@ -277,13 +273,13 @@ impl ResponseHead {
 }
 
 /// Returns the framing of the body, by the rules in their order (RFC 9112 §6.3).
-fn body(status: u16, announced: Announced, request_method: Method) -> ResponseBody {
+fn body(status: u16, announced: RequestBody, request_method: Method) -> ResponseBody {
     if status < 200 || status == 204 || status == 304 || request_method == Method::Head {
         return ResponseBody::None;
     }
     match announced {
-        Announced::Chunked => ResponseBody::Chunked,
-        Announced::Length(length) => ResponseBody::Length(length),
-        Announced::Nothing => ResponseBody::UntilClose,
+        RequestBody::Chunked => ResponseBody::Chunked,
+        RequestBody::Length(length) => ResponseBody::Length(length),
+        RequestBody::None => ResponseBody::UntilClose,
     }
 }

@@ -1,7 +1,6 @@
 //! Error codes and faults that end streams and connections.
 
-use std::error::Error;
-use std::fmt;
+use thiserror::Error;
 
 use super::meter::Abuse;
 
@@ -37,11 +36,13 @@ pub enum ErrorCode {
 }
 
 /// Reason why a connection cannot continue. The output contains the `GOAWAY` frame for the peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 pub enum Http2Fault {
     /// The peer violates the protocol.
+    #[error("the peer violates the protocol: {0:?}")]
     Protocol(ErrorCode),
     /// The peer has used up its abuse budget.
+    #[error("the peer causes too much work: {}", .0.label())]
     Abuse(Abuse),
 }
 
@@ -54,17 +55,6 @@ impl Http2Fault {
         }
     }
 }
-
-impl fmt::Display for Http2Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Protocol(code) => write!(f, "the peer violates the protocol: {code:?}"),
-            Self::Abuse(abuse) => write!(f, "the peer causes too much work: {}", abuse.label()),
-        }
-    }
-}
-
-impl Error for Http2Fault {}
 
 /// Result of a frame that is rejected: the end of its stream or of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use eddy_ids::WorkerTime;
 
 use super::code::{ErrorCode, Http2Fault};
 use super::fields::FieldList;
-use super::frame::{self, STREAM_MAX, write_frame};
+use super::frame::{self, STREAM_MAX, signed, write_frame};
 use super::growth::WindowGrowth;
 use super::hpack::Decoder;
 use super::limits::Http2Limits;
@@ -405,7 +405,7 @@ impl Http2 {
 
     /// Returns `count` bytes to the connection window, in WINDOW_UPDATE frames of at least half a window.
     pub(super) fn release(&mut self, count: usize) {
-        self.unreleased += i64::try_from(count).unwrap_or(i64::MAX);
+        self.unreleased += signed(count);
         let is_due = self.unreleased >= i64::from(self.limits.connection_window / 2);
         if self.stage != Http2ReadStage::Over && is_due {
             let more = u32::try_from(std::mem::take(&mut self.unreleased)).unwrap_or(STREAM_MAX);

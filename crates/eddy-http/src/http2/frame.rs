@@ -72,5 +72,10 @@ pub(super) fn number(payload: &[u8]) -> Option<u32> {
     Some(u32::from_be_bytes(payload.try_into().ok()?) & STREAM_MAX)
 }
 
+/// Converts a length for a window, which may become negative.
+pub(super) fn signed(length: usize) -> i64 {
+    i64::try_from(length).expect("nothing in memory is that long")
+}
+
 /// Highest stream ID, and largest window.
 pub(super) const STREAM_MAX: u32 = (1 << 31) - 1;

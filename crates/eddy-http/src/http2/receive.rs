@@ -8,7 +8,7 @@ use super::code::{ErrorCode, Http2Fault, Refused};
 use super::connection::{Block, EndedStream, Http2, Http2ReadStage, LEAVING, Leaving, Purpose};
 use super::frame::{
     self, FLAG_ACK, FLAG_END_HEADERS, FLAG_END_STREAM, FLAG_PADDED, FLAG_PRIORITY, FRAME_BYTES_MAX,
-    FRAME_HEAD_BYTES, FrameHead, STREAM_MAX, number, write_frame,
+    FRAME_HEAD_BYTES, FrameHead, STREAM_MAX, number, signed, write_frame,
 };
 use super::growth::ROUND;
 use super::preface::PREFACE;
@@ -497,8 +497,4 @@ fn unpad<'p>(head: &FrameHead, payload: &'p [u8]) -> Result<&'p [u8], Refused> {
     let (padding, rest) = payload.split_first().ok_or(Refused::FRAME_SIZE)?;
     let length = rest.len().checked_sub(usize::from(*padding)).ok_or(Refused::PROTOCOL)?;
     Ok(rest.split_at(length).0)
-}
-
-fn signed(length: usize) -> i64 {
-    i64::try_from(length).unwrap_or(i64::MAX)
 }

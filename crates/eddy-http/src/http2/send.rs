@@ -1,7 +1,9 @@
 //! Sending of messages to the peer.
 
 use super::connection::{Http2, Http2ReadStage};
-use super::frame::{self, FLAG_END_HEADERS, FLAG_END_STREAM, FRAME_BYTES_MAX, write_frame, write_frame_head};
+use super::frame::{
+    self, FLAG_END_HEADERS, FLAG_END_STREAM, FRAME_BYTES_MAX, signed, write_frame, write_frame_head,
+};
 use super::hpack::{encode_field, encode_status};
 use super::stream::{Gone, Http2StreamState};
 
@@ -56,9 +58,9 @@ impl Http2 {
                 break;
             }
             let is_last = ends && sent + count == total;
-            stream.send_window -= window_of(count);
+            stream.send_window -= signed(count);
             stream.is_send_ended = is_last;
-            self.send_window -= window_of(count);
+            self.send_window -= signed(count);
             let flags = if is_last { FLAG_END_STREAM } else { 0 };
             write_frame_head(&mut self.out, count, frame::DATA, flags, id);
             for (piece, start) in [(first, 0), (second, first.len())] {
@@ -142,10 +144,6 @@ fn open(
     id: u32,
 ) -> Option<&mut Http2StreamState> {
     streams.get_mut(&id).filter(|stream| stream.reset.is_none() && !stream.is_send_ended)
-}
-
-fn window_of(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
 /// Lines of a text that eddy wrote.

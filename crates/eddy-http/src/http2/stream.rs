@@ -1,7 +1,7 @@
 //! One stream: a request and its response, seen from either side.
 
 use super::code::ErrorCode;
-use super::frame::{self, write_frame};
+use super::frame::{self, signed, write_frame};
 use crate::head::HeadFault;
 use crate::websocket::WEBSOCKET_ACCEPT_BYTES;
 
@@ -187,7 +187,7 @@ impl Http2StreamState {
             None if self.is_recv_ended => return Err(Unwanted::Refused(ErrorCode::StreamClosed)),
             None => {}
         }
-        self.recv_window -= i64::try_from(frame_bytes).unwrap_or(i64::MAX);
+        self.recv_window -= signed(frame_bytes);
         if self.recv_window < 0 {
             return Err(Unwanted::Refused(ErrorCode::FlowControl));
         }

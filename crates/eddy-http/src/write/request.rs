@@ -5,6 +5,7 @@ use super::line::{LINE_END, copy_fields, write_field, write_number_field};
 use crate::edits::FieldEdits;
 use crate::field::{Field, FieldId, Fields, Traits, is_alias_of};
 use crate::head::{RequestBody, RequestHead};
+use crate::method::Version;
 use crate::octet;
 
 /// A parsed request and its changes on the way to the upstream.
@@ -83,24 +84,28 @@ pub fn write_request_head(out: &mut Vec<u8>, request: &RequestWrite<'_>) {
     let edited = if head.is_edited { fields } else { Fields::default() };
     let decided = Decided { edits: request.edits, edited };
     request.client.write(out, fields, head.client_authority.of(request.bytes), &decided);
-    if let Some(pseudonym) = request.via.filter(|_| !request.edits.decides("via")) {
-        write_via(out, head.version.number(), pseudonym);
-    }
-    if let Some(id) = id {
-        id.write(out, request.edits);
-    }
-    for (name, value) in request.edits.written() {
-        write_field(out, name, value);
-    }
-    out.extend_from_slice(LINE_END);
+    write_end(out, (head.version, request.via), id, request.edits);
 }
 
-/// Writes a `Via` line (RFC 9110 §7.6.3).
-pub(super) fn write_via(out: &mut Vec<u8>, version: &[u8], pseudonym: &str) {
-    out.extend_from_slice(b"Via: ");
-    out.extend_from_slice(version);
-    out.push(b' ');
-    out.extend_from_slice(pseudonym.as_bytes());
+/// Writes the end of a head: `Via` with the version of the received message (RFC 9110 §7.6.3), the request ID, and the
+/// fields of the rule.
+pub(super) fn write_end(
+    out: &mut Vec<u8>,
+    (version, via): (Version, Option<&str>),
+    id: Option<IdState<'_>>,
+    edits: &FieldEdits,
+) {
+    if let Some(pseudonym) = via.filter(|_| !edits.decides("via")) {
+        for piece in [b"Via: ", version.number(), b" ", pseudonym.as_bytes(), LINE_END] {
+            out.extend_from_slice(piece);
+        }
+    }
+    if let Some(id) = id {
+        id.write(out, edits);
+    }
+    for (name, value) in edits.written() {
+        write_field(out, name, value);
+    }
     out.extend_from_slice(LINE_END);
 }
 

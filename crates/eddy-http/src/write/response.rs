@@ -1,7 +1,7 @@
 //! Writer of response heads towards the client.
 
 use super::line::{LINE_END, copy_fields, write_field, write_number, write_number_field};
-use super::request::{IdState, RequestId, write_via};
+use super::request::{IdState, RequestId, write_end};
 use crate::edits::FieldEdits;
 use crate::field::{Field, FieldId, Traits};
 use crate::head::{ResponseBody, ResponseHead};
@@ -96,16 +96,7 @@ pub fn write_response_head(out: &mut Vec<u8>, response: &ResponseWrite<'_>) {
         }
         Some(Switched::To(_) | Switched::Tunnel) => {}
     }
-    if let Some(pseudonym) = response.via.filter(|_| !response.edits.decides("via")) {
-        write_via(out, head.version.number(), pseudonym);
-    }
-    if let Some(id) = id {
-        id.write(out, response.edits);
-    }
-    for (name, value) in response.edits.written() {
-        write_field(out, name, value);
-    }
-    out.extend_from_slice(LINE_END);
+    write_end(out, (head.version, response.via), id, response.edits);
 }
 
 /// Writes the head of an interim response (1xx) towards an HTTP/1.1 client.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::eligible::Eligible;
+use super::hash::{choose_by_address, choose_by_key};
 use super::maglev::MaglevTable;
 use super::ring::Ring;
 use super::round_robin::RoundRobin;
-use super::{address_hash, key_hash};
 use crate::endpoint::EndpointState;
 use crate::rng::Rng;
 
@@ -39,10 +39,10 @@ impl Keyed {
     pub(super) fn pick(&mut self, group: &Eligible<'_>) -> Option<usize> {
         let chosen = match &self.by {
             _ if group.key.is_empty() || group.endpoints.len() < 2 => None,
-            By::Hash => key_hash::choose(group),
+            By::Hash => choose_by_key(group),
             By::Maglev(table) => table.choose(group),
             By::Ring(ring) => ring.choose(group),
-            By::ClientAddress => address_hash::choose(group),
+            By::ClientAddress => choose_by_address(group),
         };
         chosen.or_else(|| self.turn.pick(group))
     }

@@ -1,18 +1,16 @@
 //! Load balancing: selection of the endpoint of a cluster for each request.
 
-mod address_hash;
 mod balancer;
 mod crc;
 mod draw;
 mod eligible;
-mod key_hash;
+mod hash;
 mod keyed;
 mod least_request;
 mod levels;
 mod maglev;
 mod ring;
 mod round_robin;
-mod share;
 mod tables;
 mod xxhash;
 

@@ -2,7 +2,7 @@
 
 use super::crc::Crc;
 use super::eligible::Eligible;
-use super::share::TRIES_MAX;
+use super::hash::TRIES_MAX;
 use crate::endpoint::{ResolvedAddress, ResolvedEndpoint};
 
 /// Points on a ring, 160 per unit of weight; a key belongs to the first point at or after its own.

@@ -132,11 +132,11 @@ impl HealthCheckContext {
         let why: Arc<str> = why.unwrap_or_default().into();
         match turn {
             HealthChange::None => {}
-            HealthChange::Well => {
+            HealthChange::Healthy => {
                 tracing::info!(cluster, %endpoint, "health check: endpoint is healthy again");
                 self.change(|unhealthy| unhealthy.remove(endpoint));
             }
-            HealthChange::UnhealthyReason => {
+            HealthChange::Unhealthy => {
                 tracing::warn!(cluster, %endpoint, "health check: endpoint is unhealthy: {why}");
                 self.change(|unhealthy| unhealthy.insert(endpoint.clone(), why));
             }

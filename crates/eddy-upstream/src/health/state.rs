@@ -30,9 +30,9 @@ pub(super) enum HealthChange {
     /// No change.
     None,
     /// The endpoint is healthy again.
-    Well,
+    Healthy,
     /// The endpoint is no longer healthy.
-    UnhealthyReason,
+    Unhealthy,
 }
 
 impl UnhealthySet {
@@ -82,7 +82,7 @@ impl Checkup {
         }
         self.against = 0;
         self.is_well = is_good;
-        if is_good { HealthChange::Well } else { HealthChange::UnhealthyReason }
+        if is_good { HealthChange::Healthy } else { HealthChange::Unhealthy }
     }
 }
 
@@ -96,8 +96,8 @@ mod tests {
         let mut checkup = Checkup::new(was_unhealthy);
         let turn = |answer| match checkup.on_answer(answer == '+', &config) {
             HealthChange::None => '.',
-            HealthChange::Well => 'w',
-            HealthChange::UnhealthyReason => 'u',
+            HealthChange::Healthy => 'w',
+            HealthChange::Unhealthy => 'u',
         };
         answers.chars().map(turn).collect()
     }

@@ -5,10 +5,9 @@ use std::sync::Arc;
 
 use eddy_builtin::{Builtin, BuiltinLibrary, PhaseContext};
 use eddy_config::{FilterConfig, FilterKind, GatewayConfig, LuaScriptText};
-use eddy_filter::{
-    FailurePolicy, Filter, FilterEdit, FilterInfo, Interest, LibraryKeepAlive, Phase, Verdict,
-};
+use eddy_filter::{FailurePolicy, Filter, FilterInfo, Interest, LibraryKeepAlive, Phase, Verdict};
 use eddy_guest::FileIdentity;
+use eddy_http::GrpcStatus;
 use eddy_ids::{BySlot, FilterId, Shared};
 
 use super::bundle::library_of;
@@ -59,12 +58,12 @@ fn library_version(library: &Path) -> String {
 /// Creates the stand-in for a quarantined filter: it refuses requests, or does nothing.
 pub(super) fn stand_in(filter: &FilterConfig, id: u32) -> Arc<Filter> {
     let refuses = filter.policy.on_failure == FailurePolicy::Closed;
-    let library = BuiltinLibrary::new(Box::new(StandIn { refuses }));
-    let info = FilterInfo { interest: library.filter().interest(), keeps_length: true };
+    let stand_in = StandIn { refuses };
+    let info = FilterInfo { interest: stand_in.interest(), keeps_length: true };
     Arc::new(Filter {
         name: filter.name.clone().into(),
         id,
-        library: Arc::new(library),
+        library: Arc::new(BuiltinLibrary::new("quarantine", Box::new(stand_in))),
         number: 1,
         info,
         policy: filter.policy,
@@ -78,19 +77,13 @@ struct StandIn {
 }
 
 impl Builtin for StandIn {
-    fn kind(&self) -> &'static str {
-        "quarantine"
-    }
-
     fn interest(&self) -> Interest {
         if self.refuses { Interest::of(&[Phase::RequestHead]) } else { Interest::default() }
     }
 
     fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
         let verdict = answer.reply(503, "a filter is out of service\n", "filter_quarantined");
-        answer.edit(&FilterEdit::ReplyGrpc(GRPC_UNAVAILABLE));
+        answer.reply_grpc(GrpcStatus::Unavailable);
         verdict
     }
 }
-
-const GRPC_UNAVAILABLE: u32 = 14;

@@ -2,9 +2,9 @@
 
 use std::ops::ControlFlow;
 
+use super::huffman;
+use super::integer::{self, Unreadable};
 use super::table::HpackDynamicTable;
-use super::unreadable::Unreadable;
-use super::{huffman, integer};
 
 /// Maximum size of the dynamic table, bytes: the default of the protocol.
 const TABLE_BYTES_MAX: usize = 4096;

@@ -2,7 +2,7 @@
 //!
 //! The code is canonical: code words are ordered by length, then by byte value, so that the lengths determine them.
 
-use super::unreadable::Unreadable;
+use super::integer::Unreadable;
 
 /// Code length in bits of each byte and of the end-of-string symbol, which is never sent.
 ///

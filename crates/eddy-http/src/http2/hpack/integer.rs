@@ -1,6 +1,8 @@
-//! HPACK integers with a prefix in the first byte.
+//! HPACK integers with a prefix in the first byte, and the error of the decoder.
 
-use super::unreadable::Unreadable;
+/// Invalid compressed fields; further blocks cannot be decoded either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Unreadable;
 
 /// Maximum continuation bytes: no valid use needs more than 28 bits.
 const MORE_BYTES_MAX: u32 = 4;

@@ -9,7 +9,6 @@ mod huffman;
 mod integer;
 mod names;
 mod table;
-mod unreadable;
 
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::unreadable::Unreadable;
+use super::integer::Unreadable;
 use super::{Decoder, encode_field, encode_status, huffman, huffman_encode};
 
 fn bytes(hex: &str) -> Vec<u8> {

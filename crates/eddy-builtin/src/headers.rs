@@ -1,29 +1,47 @@
-//! Header filter.
+//! Changes to headers of requests and responses.
+
+use std::sync::Arc;
 
 use eddy_filter::{FilterEdit, Interest, Phase, Verdict};
 
-use super::config::{FieldRules, HeadersConfig};
-use crate::library::{Builtin, PhaseContext};
-use crate::scratch::Scratch;
+use super::library::{Builtin, PhaseContext};
+use super::scratch::Scratch;
+use super::template::TemplateString;
+
+/// Configuration of `headers`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeadersConfig {
+    /// Changes to the request sent to the endpoint.
+    pub request: FieldRules,
+    /// Changes to the response sent to the client.
+    pub response: FieldRules,
+}
+
+/// Changes to headers: first `remove`, then `set`, then `add`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldRules {
+    /// Headers to remove.
+    pub remove: Vec<Arc<str>>,
+    /// Headers to set; a header whose value is empty is removed.
+    pub set: Vec<(Arc<str>, TemplateString)>,
+    /// Headers to add; a header whose value is empty is not added.
+    pub add: Vec<(Arc<str>, TemplateString)>,
+}
 
 /// Filter that changes headers of requests and responses.
 #[derive(Debug)]
-pub(crate) struct HeadersFilter {
+pub(super) struct HeadersFilter {
     config: HeadersConfig,
 }
 
 impl HeadersFilter {
     /// Creates the filter.
-    pub(crate) fn new(config: &HeadersConfig) -> Self {
+    pub(super) fn new(config: &HeadersConfig) -> Self {
         Self { config: config.clone() }
     }
 }
 
 impl Builtin for HeadersFilter {
-    fn kind(&self) -> &'static str {
-        "headers"
-    }
-
     fn interest(&self) -> Interest {
         let phases =
             [(Phase::RequestHead, &self.config.request), (Phase::ResponseHead, &self.config.response)];
