@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_book_has_a_size() {
+    fn a_document_has_its_configured_size() {
         assert_eq!(message().len(), 321);
         assert!(request_json().starts_with("{\"title\":\"Utopia\",\"copies\":\"3\",\"tags\":["));
         assert!(answer().ends_with(b"\r\n0\r\ngrpc-status: 0\r\n\r\n"));

@@ -18,7 +18,9 @@ use crate::report::protobuf::Protobuf;
 use crate::report::results::Results;
 use crate::report::routes::RouteBenchReport;
 use crate::report::{chart, file, filters, left, protobuf, routes, summary, table};
-use crate::run::{AbOptions, FilterOptions, RunOptions, results_folder, run_ab, run_filters, run_whole};
+use crate::run::{
+    AbOptions, FilterOptions, RunOptions, results_folder, run_ab, run_all_scenarios, run_filters,
+};
 use crate::{peers, signals};
 
 /// Benchmarks that compare eddy with other gateways.
@@ -128,7 +130,7 @@ fn act(action: Action) -> Result<ExitCode> {
         Action::Run(options) => {
             signals::watch()?;
             let folder = results_folder(&options.settings);
-            let results = run_whole(options)?;
+            let results = run_all_scenarios(options)?;
             say(&table::markdown(&results))?;
             write_results(&results, &folder)
         }
@@ -156,7 +158,7 @@ fn act(action: Action) -> Result<ExitCode> {
         }
         Action::Load(options) => load(&options),
         Action::Spin { parent } => {
-            if !peers::await_death_of_parent(parent)? {
+            if !peers::set_parent_death_signal(parent)? {
                 bail!("the parent process has ended");
             }
             loop {
@@ -238,7 +240,7 @@ fn tally_text(tally: &LoadStats) -> String {
 
 fn guard(parent: u32, command: &[std::ffi::OsString]) -> Result<ExitCode> {
     let (program, arguments) = command.split_first().context("no command to run")?;
-    if !peers::await_death_of_parent(parent)? {
+    if !peers::set_parent_death_signal(parent)? {
         bail!("the parent process has ended");
     }
     let failure = Command::new(program).args(arguments).exec();
@@ -295,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guarded_program_keeps_its_arguments() {
+    fn a_wrapped_command_keeps_its_arguments() {
         let cli = Cli::parse_from(["eddy-bench", "guard", "1", "nginx", "-p", "x", "-g", "daemon off;"]);
         let Action::Guard { parent: 1, command } = cli.command else { panic!("{cli:?}") };
         assert_eq!(command, ["nginx", "-p", "x", "-g", "daemon off;"]);

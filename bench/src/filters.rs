@@ -1,7 +1,7 @@
 //! Filter benchmarks: languages, scenarios, and the one process with many listeners in which each gateway is
 //! measured.
 //!
-//! To add a language, add an entry to [`Tongue`], a line to [`TARGETS`], and its part of the template in
+//! To add a language, add an entry to [`FilterLanguage`], a line to [`TARGETS`], and its part of the template in
 //! `peers/filters`.
 
 use anyhow::{Context, Result};
@@ -17,12 +17,12 @@ pub struct FilterTarget {
     /// The gateway.
     pub kind: GatewayKind,
     /// Language of its filters.
-    pub tongue: Tongue,
+    pub tongue: FilterLanguage,
 }
 
 /// Language of filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tongue {
+pub enum FilterLanguage {
     /// No filters.
     None,
     /// Filters built into the gateway, by configuration alone.
@@ -64,28 +64,28 @@ pub struct FilterScenario {
 
 /// All targets, in the order of tables.
 pub const TARGETS: &[FilterTarget] = &[
-    FilterTarget { name: "eddy", kind: GatewayKind::Eddy, tongue: Tongue::None },
-    FilterTarget { name: "eddy-builtin", kind: GatewayKind::Eddy, tongue: Tongue::Builtin },
-    FilterTarget { name: "eddy-go", kind: GatewayKind::Eddy, tongue: Tongue::Go },
-    FilterTarget { name: "eddy-go-envoy", kind: GatewayKind::Eddy, tongue: Tongue::GoEnvoy },
-    FilterTarget { name: "eddy-native", kind: GatewayKind::Eddy, tongue: Tongue::Native },
-    FilterTarget { name: "eddy-lua", kind: GatewayKind::Eddy, tongue: Tongue::Lua },
-    FilterTarget { name: "eddy-lua-jit", kind: GatewayKind::Eddy, tongue: Tongue::LuaJit },
-    FilterTarget { name: "eddy-wasm", kind: GatewayKind::Eddy, tongue: Tongue::Wasm },
-    FilterTarget { name: "eddy-wasm-go", kind: GatewayKind::Eddy, tongue: Tongue::WasmGo },
-    FilterTarget { name: "envoy", kind: GatewayKind::Envoy, tongue: Tongue::None },
-    FilterTarget { name: "envoy-builtin", kind: GatewayKind::Envoy, tongue: Tongue::Builtin },
-    FilterTarget { name: "envoy-go", kind: GatewayKind::Envoy, tongue: Tongue::Go },
-    FilterTarget { name: "envoy-lua", kind: GatewayKind::Envoy, tongue: Tongue::Lua },
-    FilterTarget { name: "envoy-lua-jit", kind: GatewayKind::Envoy, tongue: Tongue::LuaJit },
-    FilterTarget { name: "envoy-wasm", kind: GatewayKind::Envoy, tongue: Tongue::Wasm },
-    FilterTarget { name: "envoy-wasm-go", kind: GatewayKind::Envoy, tongue: Tongue::WasmGo },
-    FilterTarget { name: "nginx", kind: GatewayKind::Nginx, tongue: Tongue::None },
-    FilterTarget { name: "nginx-builtin", kind: GatewayKind::Nginx, tongue: Tongue::Builtin },
-    FilterTarget { name: "nginx-lua", kind: GatewayKind::Nginx, tongue: Tongue::Lua },
-    FilterTarget { name: "haproxy", kind: GatewayKind::Haproxy, tongue: Tongue::None },
-    FilterTarget { name: "haproxy-builtin", kind: GatewayKind::Haproxy, tongue: Tongue::Builtin },
-    FilterTarget { name: "haproxy-lua", kind: GatewayKind::Haproxy, tongue: Tongue::Lua },
+    FilterTarget { name: "eddy", kind: GatewayKind::Eddy, tongue: FilterLanguage::None },
+    FilterTarget { name: "eddy-builtin", kind: GatewayKind::Eddy, tongue: FilterLanguage::Builtin },
+    FilterTarget { name: "eddy-go", kind: GatewayKind::Eddy, tongue: FilterLanguage::Go },
+    FilterTarget { name: "eddy-go-envoy", kind: GatewayKind::Eddy, tongue: FilterLanguage::GoEnvoy },
+    FilterTarget { name: "eddy-native", kind: GatewayKind::Eddy, tongue: FilterLanguage::Native },
+    FilterTarget { name: "eddy-lua", kind: GatewayKind::Eddy, tongue: FilterLanguage::Lua },
+    FilterTarget { name: "eddy-lua-jit", kind: GatewayKind::Eddy, tongue: FilterLanguage::LuaJit },
+    FilterTarget { name: "eddy-wasm", kind: GatewayKind::Eddy, tongue: FilterLanguage::Wasm },
+    FilterTarget { name: "eddy-wasm-go", kind: GatewayKind::Eddy, tongue: FilterLanguage::WasmGo },
+    FilterTarget { name: "envoy", kind: GatewayKind::Envoy, tongue: FilterLanguage::None },
+    FilterTarget { name: "envoy-builtin", kind: GatewayKind::Envoy, tongue: FilterLanguage::Builtin },
+    FilterTarget { name: "envoy-go", kind: GatewayKind::Envoy, tongue: FilterLanguage::Go },
+    FilterTarget { name: "envoy-lua", kind: GatewayKind::Envoy, tongue: FilterLanguage::Lua },
+    FilterTarget { name: "envoy-lua-jit", kind: GatewayKind::Envoy, tongue: FilterLanguage::LuaJit },
+    FilterTarget { name: "envoy-wasm", kind: GatewayKind::Envoy, tongue: FilterLanguage::Wasm },
+    FilterTarget { name: "envoy-wasm-go", kind: GatewayKind::Envoy, tongue: FilterLanguage::WasmGo },
+    FilterTarget { name: "nginx", kind: GatewayKind::Nginx, tongue: FilterLanguage::None },
+    FilterTarget { name: "nginx-builtin", kind: GatewayKind::Nginx, tongue: FilterLanguage::Builtin },
+    FilterTarget { name: "nginx-lua", kind: GatewayKind::Nginx, tongue: FilterLanguage::Lua },
+    FilterTarget { name: "haproxy", kind: GatewayKind::Haproxy, tongue: FilterLanguage::None },
+    FilterTarget { name: "haproxy-builtin", kind: GatewayKind::Haproxy, tongue: FilterLanguage::Builtin },
+    FilterTarget { name: "haproxy-lua", kind: GatewayKind::Haproxy, tongue: FilterLanguage::Lua },
 ];
 
 /// All scenarios, in the order of tables.
@@ -147,7 +147,7 @@ pub const SCENARIOS: &[FilterScenario] = &[
 /// The listener without filters that every other is compared with.
 pub const BARE: BenchListener = BenchListener { name: "bare", flags: &["bare"] };
 
-impl Tongue {
+impl FilterLanguage {
     /// Returns the name shown in charts.
     pub fn title(self) -> &'static str {
         match self {
@@ -207,7 +207,11 @@ impl FilterTarget {
             (self.kind, self.tongue),
             (
                 GatewayKind::Eddy,
-                Tongue::None | Tongue::Builtin | Tongue::Go | Tongue::GoEnvoy | Tongue::Native
+                FilterLanguage::None
+                    | FilterLanguage::Builtin
+                    | FilterLanguage::Go
+                    | FilterLanguage::GoEnvoy
+                    | FilterLanguage::Native
             )
         )
     }
@@ -217,8 +221,8 @@ impl FilterTarget {
     /// filter written for Envoy's Go API cannot promise it.
     pub fn keeps_length(&self, is_body_entered: bool) -> bool {
         match (self.kind, self.tongue) {
-            (GatewayKind::Eddy, Tongue::Wasm | Tongue::WasmGo) => false,
-            (GatewayKind::Eddy, Tongue::GoEnvoy) => !is_body_entered,
+            (GatewayKind::Eddy, FilterLanguage::Wasm | FilterLanguage::WasmGo) => false,
+            (GatewayKind::Eddy, FilterLanguage::GoEnvoy) => !is_body_entered,
             _ => true,
         }
     }
@@ -226,15 +230,15 @@ impl FilterTarget {
     /// Returns the configuration of its one process.
     pub fn setup(&self) -> Setup {
         let listeners = match self.tongue {
-            Tongue::None => &[BARE, AGAIN],
-            Tongue::Builtin => LISTENERS_OF_HEADS,
-            Tongue::Go
-            | Tongue::GoEnvoy
-            | Tongue::Native
-            | Tongue::Lua
-            | Tongue::LuaJit
-            | Tongue::Wasm
-            | Tongue::WasmGo => LISTENERS,
+            FilterLanguage::None => &[BARE, AGAIN],
+            FilterLanguage::Builtin => LISTENERS_OF_HEADS,
+            FilterLanguage::Go
+            | FilterLanguage::GoEnvoy
+            | FilterLanguage::Native
+            | FilterLanguage::Lua
+            | FilterLanguage::LuaJit
+            | FilterLanguage::Wasm
+            | FilterLanguage::WasmGo => LISTENERS,
         };
         Setup { listeners, tongue: self.tongue.flag(), ..Setup::default() }
     }
@@ -257,7 +261,7 @@ impl FilterScenario {
     }
 
     /// Returns the same request for the bare listener beside it, where the origin responds.
-    pub fn bare_request(&self) -> ScenarioRequest {
+    pub fn baseline_request(&self) -> ScenarioRequest {
         ScenarioRequest::Varied { bytes: self.bytes, fields: self.fields, answer: ResponseOrigin::Origin }
     }
 
@@ -320,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lead_to_targets_and_scenarios() {
+    fn targets_and_scenarios_are_found_by_name() {
         assert_eq!(FilterTarget::named("envoy-lua").unwrap().kind, GatewayKind::Envoy);
         let failure = FilterTarget::named("caddy").unwrap_err().to_string();
         assert!(
@@ -335,10 +339,11 @@ mod tests {
     }
 
     #[test]
-    fn rejected_requests_pass_the_bare_listener() {
+    fn the_bare_listener_accepts_requests_that_a_filter_rejects() {
         let reject = SCENARIOS.iter().find(|scenario| scenario.name == "reject").unwrap();
         let address = ([127, 0, 0, 1], 80).into();
-        let (refused, passed) = (reject.request().exchange(address), reject.bare_request().exchange(address));
+        let (refused, passed) =
+            (reject.request().exchange(address), reject.baseline_request().exchange(address));
         assert_eq!((refused.expected.status, passed.expected.status), (401, 200));
         assert_eq!(refused.requests, passed.requests);
         assert_eq!(refused.requests.len(), 2);

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_read() {
+    fn responses_are_read() {
         let answer = read(b"HTTP/1.1 200 OK\r\nA: b\r\n\r\nhello").unwrap();
         assert_eq!((answer.status, answer.body.as_slice()), (200, &b"hello"[..]));
         assert_eq!((answer.field("a"), answer.field("b")), (Some("b"), None));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_an_answer_is_seen() {
+    fn the_end_of_a_response_is_detected() {
         assert!(is_whole(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab"));
         assert!(!is_whole(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"));
         assert!(is_whole(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"));

@@ -45,7 +45,7 @@ pub struct Crowd {
     /// Number of connections.
     pub connections: usize,
     /// Number of other programs that take all the CPU time they can get.
-    pub neighbours: usize,
+    pub competing_programs: usize,
 }
 
 /// HTTP version of the client.
@@ -173,10 +173,10 @@ fn tables() -> Vec<Scenario> {
 /// Returns scenarios of many busy connections, on an idle machine and beside other programs. They are measured only
 /// when named.
 fn crowds() -> Vec<Scenario> {
-    let crowd = |name, title, connections, neighbours| Scenario {
+    let crowd = |name, title, connections, competing_programs| Scenario {
         name,
         title,
-        work: Work::Crowd(Crowd { connections, neighbours }),
+        work: Work::Crowd(Crowd { connections, competing_programs }),
     };
     vec![
         crowd("crowd-200", "200 busy connections", 200, 0),
@@ -209,7 +209,7 @@ pub fn named(names: &[String]) -> Result<Vec<Scenario>> {
 }
 
 /// Whether the scenario of that name is reported in the table of transports rather than in that of requests.
-pub fn is_of_transports(name: &str) -> bool {
+pub fn is_transport(name: &str) -> bool {
     let is_it = |scenario: &Scenario| match &scenario.work {
         Work::Transport(_) | Work::Idle(ClientHttpVersion::Http2) => true,
         Work::Traffic { setup, .. } => setup.is_transcoding,
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_measured_where_they_are_named() {
+    fn route_table_scenarios_run_only_when_named() {
         assert!(named(&[]).unwrap().iter().all(|scenario| !scenario.name.starts_with("table-")));
         let chosen = named(&["table-1000-miss".to_owned(), "table-10-first".to_owned()]).unwrap();
         let [first, miss] = chosen.as_slice() else { panic!("{chosen:?}") };
@@ -260,18 +260,18 @@ mod tests {
     }
 
     #[test]
-    fn crowds_are_measured_where_they_are_named() {
+    fn idle_connection_scenarios_run_only_when_named() {
         assert!(all().iter().all(|scenario| scenario.crowd().is_none()));
         let chosen = named(&["crowd-1000-busy".to_owned()]).unwrap();
-        let expected = ("crowd-1000-busy", Crowd { connections: 1_000, neighbours: 8 });
+        let expected = ("crowd-1000-busy", Crowd { connections: 1_000, competing_programs: 8 });
         assert_eq!(chosen.iter().filter_map(Scenario::crowd).collect::<Vec<_>>(), [expected]);
     }
 
     #[test]
-    fn tables_of_requests_and_of_transports_are_told_apart() {
+    fn request_and_transport_tables_are_distinguished() {
         let all = all();
         let (transports, requests): (Vec<&Scenario>, Vec<&Scenario>) =
-            all.iter().partition(|scenario| is_of_transports(scenario.name));
+            all.iter().partition(|scenario| is_transport(scenario.name));
         assert_eq!(requests.iter().filter(|one| matches!(one.work, Work::Transport(_))).count(), 0);
         for name in ["h2-100", "transcode", "idle-h2"] {
             assert!(transports.iter().any(|one| one.name == name), "{name}");
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_route_is_hit() {
+    fn requests_match_the_last_route() {
         let scenarios = all();
         let last = scenarios.iter().find(|scenario| scenario.name == "routes-10000").unwrap();
         let Work::Traffic { setup, request } = &last.work else { panic!("not traffic") };

@@ -50,7 +50,7 @@ fn present(gateways: &[(&'static str, TestDependency)]) -> Vec<&'static str> {
 }
 
 /// Returns the processes that work in `folder` or name it on their command line.
-fn left_in(folder: &Path) -> Vec<String> {
+fn processes_in(folder: &Path) -> Vec<String> {
     let name = folder.to_str().unwrap();
     let ids = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let lines = ids.filter_map(|id| {
@@ -61,10 +61,10 @@ fn left_in(folder: &Path) -> Vec<String> {
     lines.collect()
 }
 
-fn await_nobody(folder: &Path) {
+fn await_process_exit(folder: &Path) {
     let deadline = Instant::now() + Duration::from_secs(10);
     loop {
-        let left = left_in(folder);
+        let left = processes_in(folder);
         if left.is_empty() {
             return;
         }
@@ -81,7 +81,7 @@ fn begin(folder: &Path, target: &str) -> Child {
     let output = BufReader::new(child.stderr.take().unwrap());
     let is_loaded = output.lines().map_while(Result::ok).any(|line| line.contains("calibrating"));
     assert!(is_loaded, "the run ended early");
-    assert!(!left_in(folder).is_empty());
+    assert!(!processes_in(folder).is_empty());
     child
 }
 
@@ -110,7 +110,7 @@ fn a_short_run_gives_a_row_for_each_target() {
     }
     assert!(std::fs::read_to_string(folder.join("results/short.md")).unwrap().contains("| `churn` |"));
     assert!(std::fs::read_to_string(folder.join("results/short.svg")).unwrap().starts_with("<svg"));
-    await_nobody(&folder);
+    await_process_exit(&folder);
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_short_run_of_transports_gives_a_row_for_each() {
     }
     let left: Vec<_> = std::fs::read_dir(folder.join("work")).unwrap().flatten().collect();
     assert!(left.is_empty(), "files are left: {left:?}");
-    await_nobody(&folder);
+    await_process_exit(&folder);
 }
 
 #[test]
@@ -188,11 +188,11 @@ fn pairs_compare_transports_as_well_as_requests() {
         requests.iter().flat_map(|name| [format!("{name} cpu_us"), format!("{name} rps")]).collect();
     expected.push("start start_ms".to_owned());
     assert_eq!(compared, expected);
-    await_nobody(&folder);
+    await_process_exit(&folder);
 }
 
 #[test]
-fn requests_that_are_not_all_answered_are_a_fault() {
+fn unanswered_requests_fail_the_run() {
     if !all_present(&[HAPROXY, H2LOAD]).unwrap() {
         return;
     }
@@ -215,7 +215,7 @@ fn requests_that_are_not_all_answered_are_a_fault() {
     assert!(!output.status.success());
     assert!(text.contains("FAULT grpc-unary, haproxy: a gRPC call was answered with status 502"), "{text}");
     assert!(text.contains("a handshake was Full instead of Resumed"), "{text}");
-    await_nobody(&folder);
+    await_process_exit(&folder);
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_short_run_of_filters_compares_each_with_its_bare_listener() {
         assert!(row["ratio_to_bare"]["median"].as_f64().unwrap() > 0.0, "{row}");
     }
     assert!(std::fs::read_to_string(folder.join("results/short.svg")).unwrap().contains("haproxy-lua"));
-    await_nobody(&folder);
+    await_process_exit(&folder);
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn a_filter_that_does_not_do_its_work_is_not_measured() {
     assert!(!output.status.success());
     assert!(text.contains("FAULT not measured: basic-auth, haproxy-lua: "), "{text}");
     assert!(text.contains("is answered with status 200"), "{text}");
-    await_nobody(&folder);
+    await_process_exit(&folder);
 }
 
 fn name_of(row: &serde_json::Value) -> String {
@@ -281,25 +281,25 @@ fn name_of(row: &serde_json::Value) -> String {
 }
 
 #[test]
-fn an_interrupted_run_leaves_nothing_behind() {
+fn an_interrupted_run_leaves_no_processes_or_files() {
     let peers = present(&[("nginx", NGINX), ("haproxy", HAPROXY)]);
     let Some(target) = peers.first() else { return };
     let folder = folder("interrupted");
     let mut child = begin(&folder, target);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    await_nobody(&folder);
+    await_process_exit(&folder);
 }
 
 #[test]
-fn a_killed_run_leaves_nothing_behind() {
+fn a_killed_run_leaves_no_processes_or_files() {
     let peers = present(&[("nginx", NGINX), ("haproxy", HAPROXY)]);
     let Some(target) = peers.first() else { return };
     let folder = folder("killed");
     let mut child = begin(&folder, target);
     child.kill().unwrap();
     assert_eq!(child.wait().unwrap().signal(), Some(9));
-    await_nobody(&folder);
+    await_process_exit(&folder);
 }
 
 #[test]
@@ -347,11 +347,11 @@ fn nginx_without_its_stream_module_is_absent_from_transports_alone() {
     assert_eq!(names, ["get direct", "get haproxy", "get nginx", "websocket haproxy"]);
     let (is_good, text) = run("1");
     assert!(!is_good && text.contains("apt-get install libnginx-mod-stream"), "{text}");
-    await_nobody(&folder);
+    await_process_exit(&folder);
 }
 
 #[test]
-fn a_crowd_beyond_the_limit_of_open_files_is_left_out() {
+fn connections_beyond_the_open_file_limit_are_skipped() {
     if !all_present(&[HAPROXY]).unwrap() {
         return;
     }
@@ -371,7 +371,7 @@ fn a_crowd_beyond_the_limit_of_open_files_is_left_out() {
     assert_eq!(names, ["crowd-200 haproxy"]);
     let notes = results["notes"].to_string();
     assert!(notes.contains("`crowd-1000` needs 3000 open files; the limit is 2500"), "{notes}");
-    await_nobody(&folder);
+    await_process_exit(&folder);
 }
 
 #[test]

@@ -69,7 +69,7 @@ func TestAFrameForAnotherProcessIsAMessage(t *testing.T) {
 	}
 }
 
-func TestWhatAnotherProcessAnswersIsNotBelieved(t *testing.T) {
+func TestResponsesOfAnotherProcessAreValidated(t *testing.T) {
 	frame := framed{extent: Extent(8, 1)}
 	service := Over(&recorder{}, 3)
 	_, err := service.Otherwise(0, service.Short(0, &frame.extent), &frame.extent, framedParts, 1)

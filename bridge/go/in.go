@@ -21,8 +21,8 @@ type In struct {
 	hasViews bool
 }
 
-// isPlace is set in the length of a list that is in the message itself.
-const isPlace = 1 << 63
+// inMessageFlag is set in the length of a list that is in the message itself.
+const inMessageFlag = 1 << 63
 
 // InReply reads the reply of a call from its space. For generated code.
 func InReply(room []uint64) In {
@@ -134,13 +134,13 @@ func (in In) list(at, size int) (unsafe.Pointer, int) {
 	if length == 0 {
 		return nil, 0
 	}
-	if length&isPlace == 0 {
+	if length&inMessageFlag == 0 {
 		if !in.hasViews {
 			malformed("a message of another process contains an address")
 		}
 		return pointerAt(place), int(length)
 	}
-	length &^= isPlace
+	length &^= inMessageFlag
 	bytes := uint64(in.words) * 8
 	if length > bytes || place > bytes || length*uint64(size) > bytes-place {
 		malformed("a list is outside the message")
@@ -154,10 +154,10 @@ func (in In) Records(at, words int) (first, length int) {
 	if count == 0 {
 		return 0, 0
 	}
-	if count&isPlace == 0 {
+	if count&inMessageFlag == 0 {
 		malformed("a list of records is not in the message")
 	}
-	count &^= isPlace
+	count &^= inMessageFlag
 	if place%8 != 0 || place/8 > uint64(in.words) || count > uint64(in.words) ||
 		count*uint64(words) > uint64(in.words)-place/8 {
 		malformed("a list is outside the message")

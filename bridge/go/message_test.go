@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestMessagesRoundTrip(t *testing.T) {
 	texts := []string{"", "a", "eight by", "more than eight bytes"}
 	for range 1000 {
 		numbers := make([]int16, rand.IntN(20))
@@ -54,13 +54,13 @@ func TestNegativeNumbersKeepTheirSign(t *testing.T) {
 }
 
 // A message of another process may have any content: an invalid one causes a fault and has no other effect.
-func TestMessagesFromElsewhereAreNotBelieved(t *testing.T) {
+func TestMessagesOfOtherProcessesAreValidated(t *testing.T) {
 	for name, words := range map[string][]uint64{
 		"nothing":                {},
 		"a place without length": {8},
-		"a place outside":        {100, 1 | isPlace},
-		"a place far outside":    {1 << 62, 1 | isPlace},
-		"a length outside":       {16, 9 | isPlace, 0},
+		"a place outside":        {100, 1 | inMessageFlag},
+		"a place far outside":    {1 << 62, 1 | inMessageFlag},
+		"a length outside":       {16, 9 | inMessageFlag, 0},
 		"a length far outside":   {16, 1<<64 - 1, 0},
 		"an address":             {0x1000, 1},
 	} {
@@ -85,22 +85,22 @@ func TestMessagesFromElsewhereAreNotBelieved(t *testing.T) {
 	}
 }
 
-func TestNumbersAtAnOddPlaceAreRefused(t *testing.T) {
+func TestUnalignedNumbersAreRefused(t *testing.T) {
 	var err error
 	func() {
 		defer func() { settle(recover(), &err) }()
-		ReadSlice[uint32](InReply([]uint64{17, 1 | isPlace, 0, 0}), 0)
+		ReadSlice[uint32](InReply([]uint64{17, 1 | inMessageFlag, 0, 0}), 0)
 	}()
 	if err == nil {
 		t.Error("a number was read at an odd place")
 	}
 }
 
-func TestRandomMessagesDoNoHarm(t *testing.T) {
+func TestRandomMessagesAreHandledSafely(t *testing.T) {
 	for range 20_000 {
 		words := make([]uint64, rand.IntN(12))
 		for i := range words {
-			words[i] = rand.Uint64()>>rand.IntN(64) | rand.Uint64()&isPlace
+			words[i] = rand.Uint64()>>rand.IntN(64) | rand.Uint64()&inMessageFlag
 		}
 		func() {
 			var err error
@@ -150,7 +150,7 @@ func TestDispatch(t *testing.T) {
 	}
 }
 
-func TestANameIsRegisteredOnce(t *testing.T) {
+func TestADuplicateNameIsRefused(t *testing.T) {
 	Register("Once", 1, nil)
 	defer func() {
 		if recover() == nil {
@@ -160,7 +160,7 @@ func TestANameIsRegisteredOnce(t *testing.T) {
 	Register("Once", 2, nil)
 }
 
-func TestAHostThatIsNotThereIsAnError(t *testing.T) {
+func TestAMissingHostIsAnError(t *testing.T) {
 	if _, err := Host(); err == nil {
 		t.Error("there is a host")
 	}

@@ -118,7 +118,7 @@ func (o *Out) bytes(at int, first unsafe.Pointer, length, bytes int) {
 	place := o.Record((bytes + 7) / 8)
 	copy(unsafe.Slice((*byte)(unsafe.Pointer(&o.Words[o.base+place])), bytes), unsafe.Slice((*byte)(first), bytes))
 	o.set(at, uint64(place)*8)
-	o.set(at+1, uint64(length)|isPlace)
+	o.set(at+1, uint64(length)|inMessageFlag)
 }
 
 //go:noinline
@@ -133,6 +133,6 @@ func (o *Out) pin(at int, first unsafe.Pointer, length int) {
 func (o *Out) Records(at, length, words int) int {
 	first := o.Record(length * words)
 	o.set(at, uint64(first)*8)
-	o.set(at+1, uint64(length)|isPlace)
+	o.set(at+1, uint64(length)|inMessageFlag)
 	return first
 }

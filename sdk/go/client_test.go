@@ -24,7 +24,7 @@ func asking(t *testing.T, cluster string, ask func(context.Context, *eddy.Client
 	})
 }
 
-func TestAClientAsksACluster(t *testing.T) {
+func TestAClientCallsACluster(t *testing.T) {
 	g := asking(t, "users", func(ctx context.Context, c *eddy.Client, x *eddy.Exchange) eddy.Verdict {
 		r, err := c.Do(ctx, &eddy.OutRequest{Method: "PUT", Target: "/u?1", Fields: []eddy.Field{eddy.Named("x", "y")}, Body: []byte("body")})
 		if err != nil || r.Get("X-ANSWER") != "yes" {
@@ -42,7 +42,7 @@ func TestAClientAsksACluster(t *testing.T) {
 	}
 }
 
-func TestAClientSaysWhyThereIsNoAnswer(t *testing.T) {
+func TestAClientReportsWhyThereIsNoResponse(t *testing.T) {
 	slow := make(chan struct{})
 	defer close(slow)
 	answers := func(m *eddytest.Message) *eddytest.Message {
@@ -117,7 +117,7 @@ func TestAContextCancels(t *testing.T) {
 	}
 }
 
-func TestNetHTTPGoesThroughAClient(t *testing.T) {
+func TestNetHTTPUsesAClient(t *testing.T) {
 	g := asking(t, "c", func(ctx context.Context, c *eddy.Client, x *eddy.Exchange) eddy.Verdict {
 		client := &http.Client{Transport: c.RoundTripper()}
 		request, err := http.NewRequestWithContext(ctx, "POST", "http://api.example/a?b", strings.NewReader("q"))

@@ -59,7 +59,7 @@ func init() {
 
 type object = map[string]any
 
-func TestConfigurationsThatAreRefusedNameTheKey(t *testing.T) {
+func TestConfigurationErrorsNameTheKey(t *testing.T) {
 	limits := object{"rate": 1}
 	for says, c := range map[string]any{
 		`key "name": missing`:               nil,
@@ -90,7 +90,7 @@ func configOf(t *testing.T, f eddytest.Filter) string {
 	return eddytest.NewChain(t, f).Get("/").Do().Metadata[0].Value
 }
 
-func TestARulesKeysStandInThePlaceOfTheFilters(t *testing.T) {
+func TestKeysOfARuleOverrideThoseOfTheFilter(t *testing.T) {
 	base := object{"name": "a", "limits": object{"rate": 1, "burst": 2}, "labels": object{"x": "1"}, "timeout": "2s"}
 	before := maps.Clone(base)
 	got := configOf(t, eddytest.Filter{Name: "configured", Config: base, Rule: object{"limits": object{"rate": 5}, "labels": object{"y": "2"}}})
@@ -107,7 +107,7 @@ func TestARulesKeysStandInThePlaceOfTheFilters(t *testing.T) {
 	}
 }
 
-func TestAConfigurationMayMergeByItself(t *testing.T) {
+func TestAConfigurationMayMergeItself(t *testing.T) {
 	got := configOf(t, eddytest.Filter{Name: "merging", Config: object{"words": []string{"a"}}, Rule: object{"words": []string{"b"}}})
 	if got != `["a","b"]` {
 		t.Error(got)

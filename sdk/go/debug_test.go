@@ -9,7 +9,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go"
 )
 
-func TestWhatIsKeptTooLongShows(t *testing.T) {
+func TestViewsKeptTooLongAreDetected(t *testing.T) {
 	var kept *eddy.Exchange
 	var view string
 	g := serve(t, &hooks{head: func(x *eddy.Exchange) eddy.Verdict {

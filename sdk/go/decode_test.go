@@ -32,7 +32,7 @@ func orders() *eddy.Decoder[*order] {
 	return eddy.NewDecoder(func() *order { return &order{} }, decode, func(o *order) { *o = order{} })
 }
 
-func TestMessagesAreUsedAgain(t *testing.T) {
+func TestMessagesAreReused(t *testing.T) {
 	d := orders()
 	var all sync.WaitGroup
 	for base := range 8 {
@@ -65,7 +65,7 @@ func TestMessagesAreUsedAgain(t *testing.T) {
 	}
 }
 
-func TestMessagesOfACallAreTakenApart(t *testing.T) {
+func TestMessagesOfACallAreDecoded(t *testing.T) {
 	check := func(body string, want []string, wantErr bool) {
 		t.Helper()
 		var got []string

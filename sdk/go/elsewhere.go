@@ -22,8 +22,8 @@ func Go(x *Exchange, work func(x *Exchange) Verdict) Verdict {
 	return Paused
 }
 
-// runElsewhere runs the filter's hook in the way that Go runs work.
-func (f *filter) runElsewhere(c *raw.Call, s *raw.Step) raw.Verdict {
+// runOnGoroutine runs the filter's hook in the way that Go runs work.
+func (f *filter) runOnGoroutine(c *raw.Call, s *raw.Step) raw.Verdict {
 	if !f.takeGoroutine() {
 		if c.Phase == raw.PhaseLog {
 			f.logger.Warn("an exchange was not looked back at: " + ErrBusy.Error())

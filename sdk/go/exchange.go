@@ -50,13 +50,13 @@ type Exchange struct {
 
 func (x *Exchange) live() *raw.Call {
 	if x.call == nil {
-		panicDead()
+		panicUseAfterHook()
 	}
 	return x.call
 }
 
 //go:noinline
-func panicDead() { panic("eddy: an Exchange was used after its hook had returned") }
+func panicUseAfterHook() { panic("eddy: an Exchange was used after its hook had returned") }
 
 // read is live for data that a bare copy does not have.
 func (x *Exchange) read() *raw.Call {
@@ -69,7 +69,7 @@ func (x *Exchange) read() *raw.Call {
 //go:noinline
 func (x *Exchange) panicUnread() {
 	if x.call == nil {
-		panicDead()
+		panicUseAfterHook()
 	}
 	panic("eddy: the message was read after Pause, which keeps none of it; use PauseWithCopy or Go")
 }

@@ -188,7 +188,7 @@ func (f *filter) Run(c *raw.Call, s *raw.Step) raw.Verdict {
 		panic(fmt.Sprintf("worker %d of %d", c.Worker, len(f.workers)))
 	}
 	if s.Flags&raw.StepBlocking != 0 {
-		return owner.runElsewhere(c, s)
+		return owner.runOnGoroutine(c, s)
 	}
 	if debugging {
 		return owner.runPoisoned(c, s)

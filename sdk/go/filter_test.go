@@ -60,7 +60,7 @@ func register(h *hooks) string {
 
 func serve(t testing.TB, h *hooks) *eddytest.Gateway { return eddytest.New(t, register(h), nil) }
 
-func TestAStateLastsAsLongAsItsExchange(t *testing.T) {
+func TestAStateLivesAsLongAsItsExchange(t *testing.T) {
 	type seen struct {
 		id    uint64
 		calls int
@@ -98,7 +98,7 @@ func TestAStateLastsAsLongAsItsExchange(t *testing.T) {
 	}
 }
 
-func TestAStateIsUsedAgain(t *testing.T) {
+func TestAStateIsReused(t *testing.T) {
 	h := &hooks{head: func(x *eddy.Exchange) eddy.Verdict {
 		if s := eddy.State[[4]uint64](x); s[0] != 0 {
 			t.Error("the state is not zero at first")
@@ -181,7 +181,7 @@ func TestAPausedExchangeIsFinishedOnce(t *testing.T) {
 	}
 }
 
-func TestAPauseAfterTheEndIsGone(t *testing.T) {
+func TestAPauseAfterTheEndIsReportedAsGone(t *testing.T) {
 	handles := make(chan *eddy.Pause, 1)
 	contexts := make(chan context.Context, 1)
 	h := &hooks{head: func(x *eddy.Exchange) eddy.Verdict {
@@ -203,7 +203,7 @@ func TestAPauseAfterTheEndIsGone(t *testing.T) {
 	}
 }
 
-func TestVerdictsMustFitWhatWasDone(t *testing.T) {
+func TestVerdictsMustMatchTheCallsOfTheHook(t *testing.T) {
 	for says, head := range map[string]func(*eddy.Exchange) eddy.Verdict{
 		"without having called Pause": func(*eddy.Exchange) eddy.Verdict { return eddy.Paused },
 		"called Pause and then said continue": func(x *eddy.Exchange) eddy.Verdict {
@@ -232,7 +232,7 @@ func TestVerdictsMustFitWhatWasDone(t *testing.T) {
 	}
 }
 
-func TestAPanicIsToldWithItsStack(t *testing.T) {
+func TestAPanicIsReportedWithItsStack(t *testing.T) {
 	r := serve(t, &hooks{head: func(x *eddy.Exchange) eddy.Verdict {
 		x.Request().SetByName("x-a", "1")
 		var none map[string]int
@@ -256,7 +256,7 @@ func TestAnOpenFilterIsSkipped(t *testing.T) {
 	}
 }
 
-func TestHooksRunElsewhereUnchanged(t *testing.T) {
+func TestHooksRunUnchangedOnGoroutines(t *testing.T) {
 	var running atomic.Int64
 	type note struct{ text string }
 	h := &hooks{
@@ -336,7 +336,7 @@ func (l *looksBack) End(*eddy.Ending) {
 	panic("in End")
 }
 
-func TestTheEndComesBehindHooksOnGoroutines(t *testing.T) {
+func TestTheEndFollowsHooksOnGoroutines(t *testing.T) {
 	l := &looksBack{release: make(chan struct{}), order: make(chan string, 8)}
 	name := fmt.Sprintf("hooks-%d", names.Add(1))
 	eddy.Register(name, func(struct{}) (eddy.Filter, error) { return l, nil })
@@ -437,7 +437,7 @@ func TestMetricsAllocateNothing(t *testing.T) {
 	}
 }
 
-func TestFactsAreTold(t *testing.T) {
+func TestExchangeInfoIsPassed(t *testing.T) {
 	r := serve(t, &hooks{head: func(x *eddy.Exchange) eddy.Verdict {
 		user, _ := x.Metadata("auth", "user")
 		x.SetMetadataOf("seen", "facts", []any{x.Peer(), x.Rule(), x.Cluster(), x.RequestID(), user, x.IsTLS(), x.Request().Version()})
@@ -453,7 +453,7 @@ func TestFactsAreTold(t *testing.T) {
 	}
 }
 
-func TestAFilterEndsTheConnectionBehindAnAnswer(t *testing.T) {
+func TestAFilterClosesTheConnectionAfterAResponse(t *testing.T) {
 	set := func(name, value string) *eddytest.Result {
 		return serve(t, &hooks{head: func(x *eddy.Exchange) eddy.Verdict {
 			x.Request().SetByName(name, value)

@@ -25,7 +25,7 @@ func fieldsOf(t *testing.T, body, places string) (all []eddy.Place, value string
 	return all, value, found
 }
 
-func TestAFieldIsTakenOutOfTheBody(t *testing.T) {
+func TestAFieldIsRemovedFromTheBody(t *testing.T) {
 	all, value, found := fieldsOf(t, "0123456789", "[[2,3],[7,2]]")
 	if want := []eddy.Place{{Offset: 2, Len: 3}, {Offset: 7, Len: 2}}; !slices.Equal(all, want) {
 		t.Errorf("%v", all)
@@ -39,7 +39,7 @@ func TestAFieldIsTakenOutOfTheBody(t *testing.T) {
 	}
 }
 
-func TestPlacesBeyondTheBodyAreNotRead(t *testing.T) {
+func TestOffsetsBeyondTheBodyAreNotRead(t *testing.T) {
 	for _, places := range []string{
 		"[[9,2]]", "[[10,1]]", "[[11,1]]", "[[99999999999999999999999,1]]", "[[1,99999999999999999999999]]", "[[4,0]]",
 		"[[4", "[[4,", "[[4,]]", "[", "{}", "[[-1,2]",

@@ -14,7 +14,7 @@ import (
 	"github.com/eddy-gateway/eddy/tests/envoy-filters/checks"
 )
 
-func TestFiltersOfOthers(t *testing.T) {
+func TestPublishedFilters(t *testing.T) {
 	all, err := bundle.List("filters.json")
 	if err != nil {
 		t.Fatal(err)

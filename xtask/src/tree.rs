@@ -67,7 +67,10 @@ impl SourceTree {
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = if below.is_empty() { name.clone() } else { format!("{below}/{name}") };
             let kind = entry.file_type()?;
-            if kind.is_dir() && !LEFT_OUT.contains(&name.as_str()) && !LEFT_OUT.contains(&path.as_str()) {
+            if kind.is_dir()
+                && !EXCLUDED_FOLDERS.contains(&name.as_str())
+                && !EXCLUDED_FOLDERS.contains(&path.as_str())
+            {
                 self.load_folder(&entry.path(), &path)?;
             } else if kind.is_file() {
                 let bytes = fs::read(entry.path()).with_context(|| format!("can't read `{path}`"))?;
@@ -95,4 +98,4 @@ pub(crate) fn join(folder: &str, path: &str) -> String {
 }
 
 /// Folders, by name or path, that no rule checks.
-const LEFT_OUT: [&str; 6] = [".git", "target", "node_modules", "__pycache__", "bench/work", "vendor"];
+const EXCLUDED_FOLDERS: [&str; 6] = [".git", "target", "node_modules", "__pycache__", "bench/work", "vendor"];

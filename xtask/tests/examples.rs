@@ -20,7 +20,7 @@ const EXAMPLES: [&str; 8] = [
 ];
 
 #[test]
-fn every_example_is_known() {
+fn every_example_is_listed() {
     let found = fs::read_dir(root().join("examples")).unwrap();
     let found: BTreeSet<String> =
         found.map(|entry| format!("examples/{}", entry.unwrap().file_name().to_string_lossy())).collect();

@@ -24,7 +24,7 @@ fn the_planted_tree_is_tidy_before_anything_is_planted() {
 }
 
 #[test]
-fn an_edge_that_the_design_lacks_is_found() {
+fn an_import_edge_missing_from_the_design_is_found() {
     let mut planted = Planted::new();
     planted.import("eddy-route", "eddy-upstream", true);
     check(&planted, &["crates/eddy-route/Cargo.toml: `eddy-route` imports `eddy-upstream`"]);
@@ -34,7 +34,7 @@ fn an_edge_that_the_design_lacks_is_found() {
 }
 
 #[test]
-fn an_edge_for_tests_counts_as_well() {
+fn a_dev_dependency_edge_counts_as_well() {
     let mut planted = Planted::new();
     planted.workspace.packages[1].imports.push(Import {
         name: "eddy-io".to_owned(),
@@ -324,7 +324,7 @@ fn a_dead_file_is_found() {
 }
 
 #[test]
-fn modules_are_followed_wherever_their_files_lie() {
+fn modules_with_path_attributes_are_followed() {
     let mut planted = Planted::new();
     planted.append(
         "crates/eddy-route/src/lib.rs",
@@ -367,7 +367,7 @@ fn unfinished_work_without_an_issue_is_found() {
 }
 
 #[test]
-fn links_that_lead_nowhere_are_found() {
+fn broken_links_are_found() {
     for (link, problem) in [
         ("[a](docs/guide/gone.md)", Some("`docs/guide/gone.md` does not exist")),
         ("[a](docs/guide/start.md)", None),
@@ -398,7 +398,7 @@ fn links_that_lead_nowhere_are_found() {
 }
 
 #[test]
-fn an_example_that_no_test_mentions_is_found() {
+fn an_untested_example_is_found() {
     let mut planted = Planted::new();
     planted.write("examples/forgotten/eddy.yaml", "listeners: []\n");
     check(&planted, &["examples/forgotten: no test mentions `examples/forgotten`"]);
@@ -445,7 +445,7 @@ fn a_page_that_differs_from_the_code_is_found() {
 }
 
 #[test]
-fn a_file_that_is_no_rust_is_found() {
+fn a_file_with_a_syntax_error_is_found() {
     let mut planted = Planted::new();
     planted.append("crates/eddy-route/src/index.rs", "fn (");
     check(&planted, &["crates/eddy-route/src/index.rs:2: "]);

@@ -10,7 +10,7 @@ import (
 )
 
 // Everything is built and run once, as short as it goes: each row is measured and has a title.
-func TestARehearsal(t *testing.T) {
+func TestAShortRunSucceeds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("NOT REHEARSED because of -short")
 	}

@@ -64,14 +64,14 @@ func measure(suite Suite, p Plan) (*Results, error) {
 
 // take runs a program and takes its lines over.
 func (r *Results) take(version string, command *exec.Cmd) error {
-	var complaints bytes.Buffer
-	command.Stderr = &complaints
+	var logged_errors bytes.Buffer
+	command.Stderr = &logged_errors
 	output, err := command.Output()
 	if err != nil {
-		return fmt.Errorf("%v: %w\n%s", command.Args, err, complaints.String())
+		return fmt.Errorf("%v: %w\n%s", command.Args, err, logged_errors.String())
 	}
 	// Programs of Go say first which way their calls go.
-	if way := strings.TrimSpace(complaints.String()); way != "" {
+	if way := strings.TrimSpace(logged_errors.String()); way != "" {
 		r.Ways[version] = way
 	}
 	lines := bufio.NewScanner(bytes.NewReader(output))

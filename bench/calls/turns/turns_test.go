@@ -21,7 +21,7 @@ var suite = Suite{
 	},
 }
 
-func TestTheLeastFigureCounts(t *testing.T) {
+func TestTheMinimumIsReported(t *testing.T) {
 	r := newResults(suite, Plan{})
 	one, two := 1.0, 2.0
 	for _, figure := range []figure{{5, 9, &two, &two}, {4, 20, &one, &two}, {6, 8, nil, nil}} {
@@ -38,7 +38,7 @@ func TestTheLeastFigureCounts(t *testing.T) {
 	}
 }
 
-func TestGoalsAreJudged(t *testing.T) {
+func TestTargetsAreChecked(t *testing.T) {
 	r := newResults(suite, Plan{})
 	r.Versions = []string{"go1.0"}
 	r.Rows["go-c-fast"] = map[string]figure{"go1.0": {Nanoseconds: 2.4}}
@@ -53,7 +53,7 @@ func TestGoalsAreJudged(t *testing.T) {
 	}
 }
 
-func TestTablesGoBetweenTheMarkers(t *testing.T) {
+func TestTablesAreWrittenBetweenTheMarkers(t *testing.T) {
 	document := "a\n" + marker("calls", "start") + "\nold\n" + marker("calls", "end") + "\nb\n"
 	got, err := replace("calls", document, "new\n")
 	if expected := strings.Replace(document, "old", "new", 1); err != nil || got != expected {
@@ -64,7 +64,7 @@ func TestTablesGoBetweenTheMarkers(t *testing.T) {
 	}
 }
 
-func TestATableHasAColumnAVersion(t *testing.T) {
+func TestATableHasAColumnPerVersion(t *testing.T) {
 	r := newResults(suite, Plan{})
 	r.Versions = []string{"go1.0", "go1.1"}
 	allocations, bytes := 1.0, 32.0

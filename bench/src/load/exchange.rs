@@ -165,21 +165,21 @@ mod tests {
     }
 
     #[test]
-    fn a_single_get_asks_for_the_end() {
+    fn a_single_get_closes_the_connection() {
         let exchange = ScenarioRequest::GetOnce { bytes: 8 }.exchange(([127, 0, 0, 1], 80).into());
         assert!(exchange.request(7).ends_with(b"Connection: close\r\n\r\n"));
         assert!(exchange.is_once);
     }
 
     #[test]
-    fn a_miss_is_answered_by_the_target_itself() {
+    fn an_unrouted_request_gets_a_local_reply() {
         let exchange = ScenarioRequest::Miss.exchange(([127, 0, 0, 1], 80).into());
         assert!(exchange.request(0).starts_with(b"GET /routeless/128 HTTP/1.1\r\n"));
         assert_eq!((exchange.expected.status, exchange.expected.body), (404, None));
     }
 
     #[test]
-    fn varied_requests_take_turns() {
+    fn varied_requests_rotate() {
         let fields: &[&str] = &["A: b\r\n", ""];
         let request = ScenarioRequest::Varied { bytes: 8, fields, answer: ResponseOrigin::Target(401) };
         let exchange = request.exchange(([127, 0, 0, 1], 80).into());

@@ -281,14 +281,14 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_loop_gets_what_it_asks_for() {
+    fn a_closed_loop_receives_every_response() {
         check_closed(ScenarioRequest::Get { prefix: String::new(), bytes: 128 });
         check_closed(ScenarioRequest::Get { prefix: "/route-7".to_owned(), bytes: 1 << 20 });
         check_closed(ScenarioRequest::Post { bytes: 64 * 1024 });
     }
 
     #[test]
-    fn a_connection_a_request_is_opened_and_closed() {
+    fn a_connection_per_request_is_opened_and_closed() {
         check_closed(ScenarioRequest::GetOnce { bytes: 128 });
     }
 
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_answer_is_counted() {
+    fn a_wrong_response_is_counted() {
         let target = origin();
         let mut exchange = ScenarioRequest::Get { prefix: String::new(), bytes: 128 }.exchange(target);
         exchange.expected.body = Some(vec![b'x'; 128]);

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_no_summary() {
+    fn empty_output_has_no_summary() {
         assert_eq!(read("unable to connect"), None);
     }
 

@@ -114,7 +114,7 @@ impl Http2LoadConnection {
     }
 
     async fn ask(&mut self, request: Request<()>, body: Option<Bytes>) -> Result<Http2LoadResponse> {
-        timeout(PATIENCE, self.exchange(request, body)).await.context("no response")?
+        timeout(IO_TIMEOUT, self.exchange(request, body)).await.context("no response")?
     }
 
     async fn exchange(&mut self, request: Request<()>, body: Option<Bytes>) -> Result<Http2LoadResponse> {
@@ -140,7 +140,7 @@ fn runtime() -> Result<Runtime> {
 }
 
 const GET_BYTES: usize = 128;
-const PATIENCE: Duration = Duration::from_secs(10);
+const IO_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time to notice a closed connection.
 const MOMENT: Duration = Duration::from_millis(20);
 
@@ -150,18 +150,18 @@ mod tests {
     use crate::origin::calls;
 
     #[test]
-    fn the_service_says_back_what_it_is_told() {
+    fn the_service_echoes_its_request() {
         check_call(calls::start().unwrap()).unwrap();
     }
 
     #[test]
-    fn a_target_that_answers_otherwise_is_told() {
+    fn a_wrong_response_of_the_target_is_reported() {
         let failure = check_get(calls::start().unwrap()).unwrap_err();
         assert_eq!(failure.to_string(), "the response has status 400");
     }
 
     #[test]
-    fn connections_stay_open() {
+    fn connections_are_reused() {
         let runtime = runtime().unwrap();
         let target = calls::start().unwrap();
         let connection = runtime.block_on(Http2LoadConnection::open(target)).unwrap();

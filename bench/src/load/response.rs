@@ -316,21 +316,21 @@ mod tests {
     }
 
     #[test]
-    fn whole_responses_are_done() {
+    fn complete_responses_are_done() {
         check(OK, Ok(ResponseProgress::Done { is_last: false }));
         let closing = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 5\r\n\r\nhello";
         check(closing, Ok(ResponseProgress::Done { is_last: true }));
     }
 
     #[test]
-    fn parts_want_more() {
+    fn incomplete_responses_need_more_bytes() {
         for length in 1..OK.len() {
             check(&OK[..length], Ok(ResponseProgress::More));
         }
     }
 
     #[test]
-    fn differences_are_named() {
+    fn differences_are_reported() {
         check("HTTP/1.0 200 OK\r\n\r\n", Err(Mismatch::Head));
         check("HTTP/1.1 502 Bad\r\nContent-Length: 5\r\n\r\nhello", Err(Mismatch::Status(502)));
         check("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhell", Err(Mismatch::Length));
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_of_any_bytes_ends_where_it_says() {
+    fn a_body_ends_at_its_content_length() {
         let any = ExpectedResponse { status: 401, body: None };
         let text = "HTTP/1.1 401 Unauthorized\r\nContent-Length: 5\r\n\r\n";
         let mut reader = ResponseReader::default();
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn surplus_is_seen() {
+    fn surplus_bytes_are_detected() {
         let mut reader = ResponseReader::default();
         assert_eq!(reader.feed(format!("{OK}H").as_bytes(), &hello()), Err(Mismatch::Surplus));
     }

@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_counts_what_was_in_time() {
+    fn the_rate_counts_requests_within_the_measured_time() {
         let tally = LoadStats {
             requests: 120,
             requests_in_time: 100,

@@ -80,14 +80,14 @@ mod tests {
     }
 
     #[test]
-    fn its_errors_are_kept() {
+    fn wrk_errors_are_parsed() {
         let text = "  7 requests in 1.00s, 1KB read\n  Socket errors: connect 0, read 3, write 0, timeout 0\n  \
                     Non-2xx or 3xx responses: 7\n";
         assert_eq!(read(text).unwrap().error_count(), 2);
     }
 
     #[test]
-    fn silence_is_no_summary() {
+    fn empty_output_has_no_summary() {
         assert!(read("unable to connect").is_none());
     }
 }

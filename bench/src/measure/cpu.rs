@@ -88,14 +88,14 @@ mod tests {
     }
 
     #[test]
-    fn ticks_serve_where_the_scheduler_does_not_count() {
+    fn ticks_are_used_where_scheduler_statistics_are_missing() {
         let used = reading(&[], 150, 70).since(&reading(&[], 50, 20));
         let ticks = u32::try_from(rustix::param::clock_ticks_per_second()).unwrap();
         assert_eq!(used.total, Duration::from_secs(150) / ticks);
     }
 
     #[test]
-    fn work_of_our_own_is_seen() {
+    fn own_cpu_time_is_measured() {
         let us = [ProcessStat::read(i32::try_from(std::process::id()).unwrap()).unwrap()];
         let before = CpuUsageSnapshot::take(&us);
         let mut sum = 0_u64;

@@ -112,14 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn waiting_is_not_work() {
+    fn idle_time_is_not_cpu_time() {
         assert_eq!(busy_ticks("cpu  10 2 30 4000 500 6 7 8 9 1\ncpu0 1 1 1 1\n"), 10 + 2 + 30 + 6 + 7 + 8);
         assert_eq!(busy_ticks(""), 0);
         assert!(busy() > Duration::ZERO);
     }
 
     #[test]
-    fn this_machine_has_cores_and_files() {
+    fn this_machine_reports_cores_and_file_limits() {
         let machine = MachineInfo::look();
         assert!(machine.cores > 0 && machine.files_max > 0 && !machine.kernel.is_empty());
     }

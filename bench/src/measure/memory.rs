@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn we_hold_memory() {
+    fn this_process_uses_memory() {
         let id = i32::try_from(std::process::id()).unwrap();
         assert!(resident_bytes(&[ProcessStat::read(id).unwrap()]) > 100_000);
         assert_eq!(resident_bytes_of(i32::MAX), None);

@@ -93,14 +93,14 @@ mod tests {
     }
 
     #[test]
-    fn children_and_orphans_of_the_group_belong() {
+    fn children_and_orphans_belong_to_the_process_group() {
         let entries = [entry(5, 1, 5), entry(6, 5, 5), entry(7, 6, 7), entry(8, 1, 5), entry(9, 1, 9)];
         let ids: Vec<i32> = select(&entries, 5).iter().map(|entry| entry.id).collect();
         assert_eq!(ids, [5, 6, 8, 7]);
     }
 
     #[test]
-    fn we_are_among_our_members() {
+    fn this_process_is_in_its_own_group() {
         let id = i32::try_from(std::process::id()).unwrap();
         let found = members(id);
         assert!(found.iter().any(|entry| entry.id == id && entry.is_running()));

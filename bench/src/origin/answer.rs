@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_origin_does_not_serve_is_unknown() {
+    fn paths_that_the_origin_does_not_serve_are_unknown() {
         check("GET /x HTTP/1.1\r\n\r\n", RequestedResource::Unknown, 0, false);
         check("GET /99999999999 HTTP/1.1\r\n\r\n", RequestedResource::Unknown, 0, false);
         check("PUT /1 HTTP/1.1\r\n\r\n", RequestedResource::Unknown, 0, false);
@@ -199,12 +199,12 @@ mod tests {
     }
 
     #[test]
-    fn a_head_is_awaited() {
+    fn an_incomplete_head_needs_more_bytes() {
         assert_eq!(OriginRequest::parse(b"GET /128 HTTP/1.1\r\nHost: a\r\n"), None);
     }
 
     #[test]
-    fn answers_are_whole() {
+    fn responses_are_complete() {
         let mut answers = OriginResponseCache::default();
         let bytes = answers.answer(RequestedResource::Bytes(40), 0, b"");
         let text = std::str::from_utf8(&bytes).unwrap();

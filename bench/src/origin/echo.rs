@@ -65,7 +65,7 @@ pub fn start() -> Result<SocketAddr> {
 /// Reads the mode of a connection.
 fn greet(mut stream: TcpStream, talks: &Talks, epoll: &OwnedFd) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_read_timeout(Some(IO_TIMEOUT))?;
     let mut word = [0; 4];
     stream.read_exact(&mut word)?;
     let talk = match &word {
@@ -179,6 +179,6 @@ impl Talk {
 }
 
 const UPGRADE: &[u8] = b"upgrade: websocket";
-const PATIENCE: Duration = Duration::from_secs(10);
+const IO_TIMEOUT: Duration = Duration::from_secs(10);
 const READ_BYTES: usize = 64 * 1024;
 const EVENTS_MAX: usize = 256;

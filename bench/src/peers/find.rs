@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn given_paths_win_and_must_be_programs() {
+    fn configured_paths_take_precedence_and_must_be_programs() {
         let mut peers = Peers { search: vec![PathBuf::from("/bin")], ..Peers::default() };
         peers.given.insert(GatewayKind::Nginx, PathBuf::from("/bin/sh"));
         assert_eq!(peers.find("nginx").unwrap().binary, fs::canonicalize("/bin/sh").unwrap());

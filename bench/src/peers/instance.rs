@@ -125,17 +125,17 @@ impl TargetInstance {
     }
 
     /// Returns the first few log lines that report errors or warnings.
-    pub fn complaints(&self) -> Vec<String> {
+    pub fn logged_errors(&self) -> Vec<String> {
         let kind = self.target.kind;
-        let text = fs::read(self.folder.join(kind.complaint_file())).unwrap_or_default();
+        let text = fs::read(self.folder.join(kind.error_log_file())).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
-        let lines = text.lines().filter(|line| kind.is_complaint(line));
-        lines.take(COMPLAINTS_MAX).map(str::to_owned).collect()
+        let lines = text.lines().filter(|line| kind.is_logged_error(line));
+        lines.take(LOGGED_ERRORS_MAX).map(str::to_owned).collect()
     }
 
     /// Whether it has written `text` to any of its logs.
-    pub fn has_said(&self, text: &str) -> bool {
-        let files = [self.target.kind.complaint_file(), STDERR, STDOUT];
+    pub fn has_logged(&self, text: &str) -> bool {
+        let files = [self.target.kind.error_log_file(), STDERR, STDOUT];
         let has = |file: &&str| {
             let bytes = fs::read(self.folder.join(file)).unwrap_or_default();
             String::from_utf8_lossy(&bytes).contains(text)
@@ -224,11 +224,11 @@ impl TargetInstance {
                 return Ok(());
             }
             if let Some(status) = self.process.ended() {
-                bail!("`{}` ended with {status}:\n{}", self.target.name, self.last_words());
+                bail!("`{}` ended with {status}:\n{}", self.target.name, self.log_tail());
             }
             if Instant::now() > deadline {
                 let seconds = READY_TIMEOUT.as_secs();
-                bail!("`{}` does not respond after {seconds} s:\n{}", self.target.name, self.last_words());
+                bail!("`{}` does not respond after {seconds} s:\n{}", self.target.name, self.log_tail());
             }
             crate::pause(pause);
         }
@@ -244,14 +244,14 @@ impl TargetInstance {
         Ok(())
     }
 
-    fn last_words(&self) -> String {
-        let files = [self.target.kind.complaint_file(), STDERR, STDOUT];
+    fn log_tail(&self) -> String {
+        let files = [self.target.kind.error_log_file(), STDERR, STDOUT];
         let texts = files.iter().filter_map(|file| fs::read(self.folder.join(file)).ok());
         let text =
             texts.map(|text| String::from_utf8_lossy(&text).into_owned()).find(|text| !text.is_empty());
         let text = text.unwrap_or_else(|| "it wrote no output".to_owned());
         let lines: Vec<&str> = text.lines().collect();
-        lines[lines.len().saturating_sub(COMPLAINTS_MAX)..].join("\n")
+        lines[lines.len().saturating_sub(LOGGED_ERRORS_MAX)..].join("\n")
     }
 }
 
@@ -326,13 +326,13 @@ fn guarded(command: &Command) -> Result<Command> {
 /// Descriptor set of the `transcode` service, in the folder of templates.
 const DESCRIPTORS: &str = "library.binpb";
 const READY_TIMEOUT: Duration = Duration::from_secs(20);
-const COMPLAINTS_MAX: usize = 5;
+const LOGGED_ERRORS_MAX: usize = 5;
 const FILES_SPARE: u64 = 400;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filters::{TARGETS, Tongue};
+    use crate::filters::{FilterLanguage, TARGETS};
     use crate::peers::GatewayKind;
 
     /// Returns the rendered main file of a filter target.
@@ -375,7 +375,7 @@ mod tests {
             // A language without a part would leave the gateway's configuration without filters.
             let without = Setup { tongue: None, ..target.setup() };
             let is_alike = text == main_file(target.kind, without);
-            assert_eq!(is_alike, target.tongue == Tongue::None, "{}:\n{text}", target.name);
+            assert_eq!(is_alike, target.tongue == FilterLanguage::None, "{}:\n{text}", target.name);
         }
     }
 }

@@ -98,7 +98,7 @@ impl GatewayKind {
     }
 
     /// Returns the file in its folder that its warnings and errors are written to.
-    pub fn complaint_file(self) -> &'static str {
+    pub fn error_log_file(self) -> &'static str {
         match self {
             Self::Nginx => ERROR_LOG,
             Self::Eddy | Self::Haproxy | Self::Envoy => STDERR,
@@ -106,14 +106,15 @@ impl GatewayKind {
     }
 
     /// Whether a line of that file is a warning or an error.
-    pub fn is_complaint(self, line: &str) -> bool {
+    pub fn is_logged_error(self, line: &str) -> bool {
         let marks: &[&str] = match self {
             Self::Eddy => &[" WARN", " ERROR", "panicked", "error:"],
             Self::Nginx => &["[warn]", "[error]", "[crit]", "[alert]", "[emerg]"],
             Self::Haproxy => &["[WARNING]", "[ALERT]"],
             Self::Envoy => &["[warning]", "[error]", "[critical]"],
         };
-        !NEWS.iter().any(|news| line.contains(news)) && marks.iter().any(|mark| line.contains(mark))
+        !HARMLESS_WARNINGS.iter().any(|news| line.contains(news))
+            && marks.iter().any(|mark| line.contains(mark))
     }
 
     /// Returns the argument that makes it print its version.
@@ -147,7 +148,7 @@ pub(super) const STDERR: &str = "stderr.log";
 pub(super) const STDOUT: &str = "stdout.log";
 const ERROR_LOG: &str = "error.log";
 /// Parts of warnings that are harmless.
-const NEWS: &[&str] = &[
+const HARMLESS_WARNINGS: &[&str] = &[
     // HAProxy, on a successful reload.
     "stopped (cumulated",
     "exited with code 0",
@@ -164,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_back_to_kinds() {
+    fn kinds_are_found_by_name() {
         for kind in GatewayKind::ALL {
             assert_eq!(GatewayKind::named(kind.name()), Some(kind));
         }
@@ -172,16 +173,17 @@ mod tests {
     }
 
     #[test]
-    fn complaints_are_told_from_notices() {
-        assert!(GatewayKind::Haproxy.is_complaint("[ALERT] (1) : Starting proxy: cannot bind"));
-        assert!(!GatewayKind::Haproxy.is_complaint("[NOTICE] (1) : New worker (2) forked"));
+    fn errors_are_distinguished_from_notices() {
+        assert!(GatewayKind::Haproxy.is_logged_error("[ALERT] (1) : Starting proxy: cannot bind"));
+        assert!(!GatewayKind::Haproxy.is_logged_error("[NOTICE] (1) : New worker (2) forked"));
         assert!(
-            !GatewayKind::Haproxy.is_complaint("[WARNING] (1) : Former worker (2) exited with code 0 (Exit)")
+            !GatewayKind::Haproxy
+                .is_logged_error("[WARNING] (1) : Former worker (2) exited with code 0 (Exit)")
         );
-        assert!(GatewayKind::Envoy.is_complaint("[2026-01-01][1][warning][config] deprecated"));
+        assert!(GatewayKind::Envoy.is_logged_error("[2026-01-01][1][warning][config] deprecated"));
         let old =
             "[2026-01-01][1][warning][dynamic_modules] Dynamic module ABI version v0.1.0 is deprecated.";
-        assert!(!GatewayKind::Envoy.is_complaint(old));
-        assert!(!GatewayKind::Eddy.is_complaint("2026-01-01T00:00:00Z  INFO eddy: listening"));
+        assert!(!GatewayKind::Envoy.is_logged_error(old));
+        assert!(!GatewayKind::Eddy.is_logged_error("2026-01-01T00:00:00Z  INFO eddy: listening"));
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use super::find::{BenchTarget, Peers};
 use super::kind::GatewayKind;
-use crate::filters::{FilterTarget, Tongue};
+use crate::filters::{FilterLanguage, FilterTarget};
 
 /// Paths of the filter libraries.
 #[derive(Clone, Debug, Default)]
@@ -41,9 +41,11 @@ impl Libraries {
             target
         };
         match (target.kind, target.tongue) {
-            (GatewayKind::Eddy, Tongue::Go) => Ok(with("LIBRARY", library(name, &self.go)?)),
-            (GatewayKind::Eddy, Tongue::GoEnvoy) => Ok(with("LIBRARY", library(name, &self.go_envoy)?)),
-            (GatewayKind::Eddy, Tongue::Native) => {
+            (GatewayKind::Eddy, FilterLanguage::Go) => Ok(with("LIBRARY", library(name, &self.go)?)),
+            (GatewayKind::Eddy, FilterLanguage::GoEnvoy) => {
+                Ok(with("LIBRARY", library(name, &self.go_envoy)?))
+            }
+            (GatewayKind::Eddy, FilterLanguage::Native) => {
                 for file in NATIVE {
                     is_there(
                         name,
@@ -53,24 +55,24 @@ impl Libraries {
                 }
                 Ok(with("LIBRARIES", absolute(&self.native)?))
             }
-            (GatewayKind::Eddy | GatewayKind::Envoy, Tongue::Lua) => {
+            (GatewayKind::Eddy | GatewayKind::Envoy, FilterLanguage::Lua) => {
                 self.with_scripts(found, "basic-auth.lua")
             }
-            (GatewayKind::Eddy | GatewayKind::Envoy, Tongue::LuaJit) => {
+            (GatewayKind::Eddy | GatewayKind::Envoy, FilterLanguage::LuaJit) => {
                 self.with_scripts(found, "basic-auth-jit.lua")
             }
-            (GatewayKind::Eddy | GatewayKind::Envoy, Tongue::Wasm) => {
+            (GatewayKind::Eddy | GatewayKind::Envoy, FilterLanguage::Wasm) => {
                 Ok(with("MODULE", library(name, &self.wasm)?))
             }
-            (GatewayKind::Eddy | GatewayKind::Envoy, Tongue::WasmGo) => {
+            (GatewayKind::Eddy | GatewayKind::Envoy, FilterLanguage::WasmGo) => {
                 Ok(with("MODULE", library(name, &self.wasm_go)?))
             }
-            (GatewayKind::Nginx, Tongue::Lua) => {
+            (GatewayKind::Nginx, FilterLanguage::Lua) => {
                 let module = self.nginx_modules.join("ngx_http_lua_module.so");
                 is_there(name, &module, "make bench-peers, or NGINX_MODULES=folder")?;
                 Ok(with("NGINX_MODULES", self.nginx_modules.display().to_string()))
             }
-            (GatewayKind::Envoy, Tongue::Go) => {
+            (GatewayKind::Envoy, FilterLanguage::Go) => {
                 let folder = peers.installed.as_ref().map(|folder| folder.join("modules"));
                 let folder =
                     folder.with_context(|| format!("`{name}` is absent: there is no cache folder"))?;
@@ -81,15 +83,16 @@ impl Libraries {
                 target.environment.insert("GODEBUG", "cgocheck=0".to_owned());
                 Ok(target)
             }
-            (_, Tongue::None | Tongue::Builtin) | (GatewayKind::Haproxy, Tongue::Lua) => Ok(found),
+            (_, FilterLanguage::None | FilterLanguage::Builtin)
+            | (GatewayKind::Haproxy, FilterLanguage::Lua) => Ok(found),
             (
                 _,
-                Tongue::Go
-                | Tongue::GoEnvoy
-                | Tongue::Native
-                | Tongue::LuaJit
-                | Tongue::Wasm
-                | Tongue::WasmGo,
+                FilterLanguage::Go
+                | FilterLanguage::GoEnvoy
+                | FilterLanguage::Native
+                | FilterLanguage::LuaJit
+                | FilterLanguage::Wasm
+                | FilterLanguage::WasmGo,
             ) => {
                 bail!("`{name}` is not possible: its gateway does not support such filters")
             }
@@ -141,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn scripts_and_modules_are_those_of_both_gateways() {
+    fn both_gateways_use_the_same_scripts_and_modules() {
         let (libraries, peers) = complete_libraries();
         let values =
             |name: &str| libraries.complete(FilterTarget::named(name).unwrap(), &peers).unwrap().values;
@@ -155,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn every_script_that_a_template_names_is_there() {
+    fn every_script_that_a_template_names_exists() {
         let (libraries, _) = complete_libraries();
         for kind in ["eddy/eddy.yaml", "envoy/envoy.yaml"] {
             let template = Path::new(env!("CARGO_MANIFEST_DIR")).join("peers/filters").join(kind);
@@ -170,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_that_cannot_be_are_refused() {
+    fn impossible_targets_are_refused() {
         let (libraries, peers) = complete_libraries();
         let impossible =
             FilterTarget { kind: GatewayKind::Nginx, ..FilterTarget::named("envoy-wasm").unwrap() };
@@ -184,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_is_named_with_the_way_to_get_it() {
+    fn missing_libraries_are_reported_with_install_instructions() {
         let mut peers = Peers::default();
         peers.given.insert(GatewayKind::Eddy, PathBuf::from("/bin/sh"));
         let libraries =

@@ -16,5 +16,5 @@ pub use instance::{BenchEnvironment, TargetInstance};
 pub use kind::GatewayKind;
 pub use libraries::Libraries;
 pub use ports::Ports;
-pub use process::{ProcessTree, await_death_of_parent, stop_all};
+pub use process::{ProcessTree, set_parent_death_signal, stop_all};
 pub use setup::{BenchListener, Setup};

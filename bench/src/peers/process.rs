@@ -95,7 +95,7 @@ pub fn stop_all() {
 /// alive.
 ///
 /// The setting survives `exec`, so a target started through us does not outlive a run that was killed.
-pub fn await_death_of_parent(parent: u32) -> Result<bool> {
+pub fn set_parent_death_signal(parent: u32) -> Result<bool> {
     rustix::process::set_parent_process_death_signal(Some(Signal::TERM))?;
     let now = rustix::process::getppid().map(|id| id.as_raw_nonzero().get());
     Ok(now.and_then(|id| u32::try_from(id).ok()) == Some(parent))

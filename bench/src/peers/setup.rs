@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_setups_apart() {
+    fn setup_names_are_distinct() {
         let plain = Setup::default();
         assert_eq!(plain.name(), "plain");
         assert_eq!(Setup { routes: 10, has_metrics: true, ..plain }.name(), "routes-10-metrics");

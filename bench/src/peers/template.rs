@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_named() {
+    fn template_errors_are_reported() {
         check_fault("@PORT@", "unknown name `@PORT@`");
         check_fault("@INDEX@", "unknown name `@INDEX@`");
         check_fault("@LISTENER@", "unknown name `@LISTENER@`");

@@ -183,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn bars_end_where_the_axis_says() {
+    fn bars_match_the_axis() {
         let axis = Axis { top: 1.5 };
         assert!((axis.x(0.0) - LEFT).abs() < 1e-9);
         assert!((axis.x(1.5) - (WIDTH - RIGHT)).abs() < 1e-9);
     }
 
     #[test]
-    fn nothing_is_drawn_from_nothing() {
+    fn an_empty_result_gives_no_chart() {
         assert_eq!(svg(&Results::default()), None);
     }
 }

@@ -97,7 +97,7 @@ mod tests {
     use crate::report::fixture::results;
 
     #[test]
-    fn each_row_is_a_line_and_reads_as_before() {
+    fn each_row_is_one_line_and_round_trips() {
         let results = results();
         let text = json(&results).unwrap();
         let lines = text.lines().filter(|line| line.starts_with("    {\"scenario\": ")).count();

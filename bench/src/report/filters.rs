@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use anyhow::Result;
 
-use super::results::{BARE_CPU, ResultRow, Results, ToBare};
+use super::results::{BARE_CPU, BaselineRatio, ResultRow, Results};
 use super::summary::replace_between;
 use super::table::{self, short};
 use crate::filters::SCENARIOS;
@@ -160,7 +160,7 @@ fn fewest_pairs(results: &Results) -> usize {
     pairs.map(|ratio| ratio.pairs).min().unwrap_or_default()
 }
 
-fn ratio_text(ratio: ToBare) -> String {
+fn ratio_text(ratio: BaselineRatio) -> String {
     format!("**{:.3}** [{:.3}, {:.3}]", ratio.median, ratio.q1, ratio.q3)
 }
 
@@ -217,7 +217,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn targets_stand_under_each_other_with_their_ratios() {
+    fn targets_are_listed_with_their_ratios() {
         let text = markdown(&results());
         check(&text, "| target | `passthrough` | `reject` |");
         check(&text, "| eddy-go | **1.020** [1.020, 1.020] | **0.500** [0.500, 0.500] |");
@@ -243,7 +243,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn results_of_filters_are_told_from_others() {
+    fn filter_results_are_distinguished_from_others() {
         assert!(is_of_filters(&results()));
         assert!(!is_of_filters(&Results::default()));
     }

@@ -1,8 +1,8 @@
 //! SVG chart for the guide: remaining throughput with a filter, by language, eddy beside Envoy.
 
 use super::drawing::{AxisLine, COLOURS, Drawing, FOOT, MARGIN, WIDTH};
-use super::results::{Results, ToBare};
-use crate::filters::{SCENARIOS, TARGETS, Tongue};
+use super::results::{BaselineRatio, Results};
+use crate::filters::{FilterLanguage, SCENARIOS, TARGETS};
 use crate::peers::GatewayKind;
 
 /// Draws how many requests the same CPU serves with a filter, in percent of those without it; `None` if there is
@@ -55,7 +55,7 @@ struct PercentRange {
 
 impl PercentRange {
     /// Returns the remaining percentage where a request costs `ratio` times the CPU.
-    fn of(ratio: ToBare) -> Option<Self> {
+    fn of(ratio: BaselineRatio) -> Option<Self> {
         let of = |times: f64| 100.0 / times;
         (ratio.q1 > 0.0).then(|| Self { median: of(ratio.median), low: of(ratio.q3), high: of(ratio.q1) })
     }
@@ -63,12 +63,12 @@ impl PercentRange {
 
 fn group(results: &Results, name: &str) -> Option<ScenarioBars> {
     let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name)?;
-    let bar = |kind: GatewayKind, tongue: Tongue| {
+    let bar = |kind: GatewayKind, tongue: FilterLanguage| {
         let target = TARGETS.iter().find(|target| target.kind == kind && target.tongue == tongue)?;
         let row = results.rows.iter().find(|row| row.scenario == name && row.target == target.name)?;
         Some(Bar { kind, left: PercentRange::of(row.ratio_to_bare?)? })
     };
-    let line = |tongue: Tongue| {
+    let line = |tongue: FilterLanguage| {
         let bars: Vec<Bar> = GATEWAYS.iter().filter_map(|&kind| bar(kind, tongue)).collect();
         (!bars.is_empty()).then(|| LanguageBars { title: tongue.title(), bars })
     };
@@ -147,15 +147,15 @@ fn colour(kind: GatewayKind) -> &'static str {
 /// The scenarios that are drawn.
 const SHOWN: [&str; 2] = ["passthrough", "basic-auth"];
 /// From top to bottom.
-const LANGUAGES: [Tongue; 8] = [
-    Tongue::Builtin,
-    Tongue::Native,
-    Tongue::Go,
-    Tongue::GoEnvoy,
-    Tongue::Lua,
-    Tongue::LuaJit,
-    Tongue::Wasm,
-    Tongue::WasmGo,
+const LANGUAGES: [FilterLanguage; 8] = [
+    FilterLanguage::Builtin,
+    FilterLanguage::Native,
+    FilterLanguage::Go,
+    FilterLanguage::GoEnvoy,
+    FilterLanguage::Lua,
+    FilterLanguage::LuaJit,
+    FilterLanguage::Wasm,
+    FilterLanguage::WasmGo,
 ];
 const GATEWAYS: [GatewayKind; 2] = [GatewayKind::Eddy, GatewayKind::Envoy];
 /// Colour of the lines between the quartiles, visible on bars and on the page.
@@ -188,29 +188,30 @@ mod tests {
     }
 
     #[test]
-    fn quartiles_change_sides() {
-        let left = PercentRange::of(ToBare { median: 1.25, q1: 1.0, q3: 2.0, pairs: 3 }).unwrap();
+    fn quartiles_swap_when_inverted() {
+        let left = PercentRange::of(BaselineRatio { median: 1.25, q1: 1.0, q3: 2.0, pairs: 3 }).unwrap();
         assert!((left.median - 80.0).abs() < 1e-9, "{left:?}");
         assert!((left.low - 50.0).abs() < 1e-9 && (left.high - 100.0).abs() < 1e-9, "{left:?}");
-        assert!(PercentRange::of(ToBare { median: 0.0, q1: 0.0, q3: 0.0, pairs: 1 }).is_none());
+        assert!(PercentRange::of(BaselineRatio { median: 0.0, q1: 0.0, q3: 0.0, pairs: 1 }).is_none());
     }
 
     #[test]
     fn every_language_of_a_target_has_its_line() {
-        let drawn = |target: &&FilterTarget| GATEWAYS.contains(&target.kind) && target.tongue != Tongue::None;
+        let drawn =
+            |target: &&FilterTarget| GATEWAYS.contains(&target.kind) && target.tongue != FilterLanguage::None;
         for target in TARGETS.iter().filter(drawn) {
             assert!(LANGUAGES.contains(&target.tongue), "{}", target.name);
         }
     }
 
     #[test]
-    fn bars_end_where_the_axis_says() {
+    fn bars_match_the_axis() {
         assert!((x_of(0.0) - LEFT).abs() < 1e-9);
         assert!((x_of(100.0) - (WIDTH - RIGHT)).abs() < 1e-9);
     }
 
     #[test]
-    fn nothing_is_drawn_from_nothing() {
+    fn an_empty_result_gives_no_chart() {
         assert_eq!(svg(&Results::default()), None);
     }
 }

@@ -83,10 +83,10 @@ pub struct ResultRow {
     pub p99_us: Option<f64>,
     /// CPU time per request over that of the bare listener beside it, where filters were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ratio_to_bare: Option<ToBare>,
+    pub ratio_to_bare: Option<BaselineRatio>,
     /// Requests per second over those of the bare listener, where filters were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rps_ratio_to_bare: Option<ToBare>,
+    pub rps_ratio_to_bare: Option<BaselineRatio>,
     /// Further figures by name.
     #[serde(flatten)]
     pub others: BTreeMap<String, f64>,
@@ -96,7 +96,7 @@ pub struct ResultRow {
 
 /// Ratio of a figure to that of the bare listener of the same process, from adjacent windows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ToBare {
+pub struct BaselineRatio {
     /// Median of the ratios.
     pub median: f64,
     /// Lower quartile.
@@ -206,7 +206,7 @@ fn row(sampled: &Sampled) -> ResultRow {
         let ratios = statistics::ratios(samples.get(figure)?, samples.get(bare)?);
         let spread = statistics::spread(&ratios)?;
         let Spread { count: pairs, lower: q1, median, upper: q3 } = spread.rounded();
-        Some(ToBare { median, q1, q3, pairs })
+        Some(BaselineRatio { median, q1, q3, pairs })
     };
     let others = samples.keys().filter(is_other);
     ResultRow {
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn rivals_are_compared_pair_by_pair() {
+    fn competitors_are_compared_in_pairs() {
         let ratios = samples().ratios("eddy");
         assert_eq!(ratios.len(), 1);
         assert_eq!(ratios[0].rival, "nginx");
@@ -314,7 +314,7 @@ mod tests {
         samples.add("passthrough", "eddy-go", "cpu_us", None);
         samples.add("passthrough", "eddy-go", BARE_CPU, Some(1.0));
         let row = &samples.rows()[0];
-        let expected = ToBare { median: 1.1, q1: 1.075, q3: 1.125, pairs: 4 };
+        let expected = BaselineRatio { median: 1.1, q1: 1.075, q3: 1.125, pairs: 4 };
         assert_eq!((row.ratio_to_bare, row.rps_ratio_to_bare), (Some(expected), None));
         assert_eq!((row.rounds, row.others[BARE_CPU]), (5, 20.0));
         let json = serde_json::to_value(row).unwrap();
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn results_survive_the_file() {
+    fn results_round_trip_through_the_file() {
         let samples = samples();
         let (rows, ratios) = (samples.rows(), samples.ratios("eddy"));
         let results = Results { ratios, rows, ..Results::default() };

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn other_results_are_not_taken_for_these() {
+    fn results_of_other_benchmarks_are_ignored() {
         let other = serde_json::to_string(&Results::default()).unwrap();
         assert!(serde_json::from_str::<RouteBenchReport>(&other).is_err());
         assert!(

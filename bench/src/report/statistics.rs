@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn quartiles_lie_between_neighbours() {
+    fn quartiles_interpolate_between_adjacent_values() {
         check(&[7.0], 7.0, 7.0, 7.0);
         check(&[2.0, 1.0], 1.25, 1.5, 1.75);
         check(&[5.0, 1.0, 4.0, 2.0, 3.0], 2.0, 3.0, 4.0);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_pairs_count() {
+    fn only_complete_pairs_count() {
         let first = [Some(1.0), None, Some(3.0), Some(4.0)];
         let second = [Some(2.0), Some(2.0), None, Some(2.0), Some(9.0)];
         assert_eq!(ratios(&first, &second), [0.5, 2.0]);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_difference_is_certain() {
+    fn a_consistent_difference_is_significant() {
         let first: Vec<Option<f64>> = (0..40).map(|index| Some(95.0 + f64::from(index % 3))).collect();
         let second = vec![Some(100.0); 40];
         let comparison = compare(&first, &second).unwrap();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_not_a_difference() {
+    fn noise_is_not_significant() {
         let noisy = |seed: u64| -> Vec<Option<f64>> {
             let number = |index| f64::from(u32::try_from(mix(seed + index) % 1000).unwrap());
             (0..40).map(|index| Some(10_000.0 + number(index))).collect()

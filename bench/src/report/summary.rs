@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::results::{Ratio, ResultRow, Results};
 use super::table::short;
-use crate::scenario::is_of_transports;
+use crate::scenario::is_transport;
 
 /// Puts the summary of `results` between the markers in `document`: the one of requests, the one of transports, or
 /// both, depending on the measured scenarios.
@@ -40,7 +40,7 @@ struct SummaryTable {
     start: &'static str,
     end: &'static str,
     title: &'static str,
-    is_of_transports: bool,
+    is_transport: bool,
     /// Figures of its rows with the unit and the divisor to that unit.
     figures: &'static [(&'static str, &'static str, f64)],
 }
@@ -56,7 +56,7 @@ fn summary(results: &Results, part: &SummaryTable) -> Option<String> {
     }
     let _ = writeln!(out, "\n|---|--:|{}", "--:|".repeat(rivals.len()));
     let is_of_part = |row: &&ResultRow| {
-        row.target == results.reference && is_of_transports(&row.scenario) == part.is_of_transports
+        row.target == results.reference && is_transport(&row.scenario) == part.is_transport
     };
     let mut is_empty = true;
     for row in results.rows.iter().filter(is_of_part) {
@@ -106,14 +106,14 @@ const REQUESTS: SummaryTable = SummaryTable {
     start: "<!-- bench:start -->",
     end: "<!-- bench:end -->",
     title: "CPU per request",
-    is_of_transports: false,
+    is_transport: false,
     figures: &[(CPU, "µs", 1.0)],
 };
 const TRANSPORTS: SummaryTable = SummaryTable {
     start: "<!-- transports:start -->",
     end: "<!-- transports:end -->",
     title: "CPU per request, message or handshake",
-    is_of_transports: true,
+    is_transport: true,
     figures: &[
         (CPU, "µs", 1.0),
         ("cpu_s_per_gb", "s per GB", 1.0),
@@ -127,7 +127,7 @@ mod tests {
     use crate::report::fixture::results;
 
     #[test]
-    fn what_lies_between_the_marks_is_replaced() {
+    fn text_between_the_markers_is_replaced() {
         let SummaryTable { start, end, .. } = REQUESTS;
         let document = format!("# A\n{start}\nold\n{end}\n# B\n");
         let text = insert(&document, &results()).unwrap();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_without_marks_is_refused() {
+    fn a_document_without_markers_is_refused() {
         assert!(insert("# A\n", &results()).is_err());
         assert!(insert(&format!("{}{}", REQUESTS.end, REQUESTS.start), &results()).is_err());
         let nothing = Results { rows: Vec::new(), ..results() };

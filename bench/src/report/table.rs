@@ -244,7 +244,7 @@ mod tests {
     use crate::report::fixture::{check_line as check, results};
 
     #[test]
-    fn figures_and_ratios_stand_side_by_side() {
+    fn values_and_ratios_are_shown_side_by_side() {
         let text = markdown(&results());
         check(&text, "| scenario | eddy | nginx | eddy/nginx |");
         check(&text, "| `get` | 33.0 (8.25 + 24.8) | 44.0 (11.0 + 33.0) | **0.75** [0.75, 0.75] |");
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_is_a_dash() {
+    fn missing_measurements_are_shown_as_a_dash() {
         let text = markdown(&results());
         check(&text, "| `get` | 150 / 900 | – | – |");
         check(&text, "| `idle` | 2.00 KiB (on 3.0 MiB; 0.10 %) | – | – |");
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_harness_is_shown_apart() {
+    fn the_harness_has_its_own_table() {
         check(&markdown(&results()), "| `get` | 5714 | 150 / 900 | – | – | – |");
     }
 

@@ -19,10 +19,10 @@ use crate::settings::BenchSettings;
 pub struct AbOptions {
     /// First contender: a program, and after a colon a template of its configuration if it is not the committed one.
     #[arg(long)]
-    pub a: Contender,
+    pub a: AbVariant,
     /// Second contender, in the same form.
     #[arg(long)]
-    pub b: Contender,
+    pub b: AbVariant,
     /// Name of the results.
     #[arg(long, env = "NAME", default_value = "ab")]
     pub name: String,
@@ -36,12 +36,12 @@ pub struct AbOptions {
 
 /// A program and optionally a configuration, as written on the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contender {
+pub struct AbVariant {
     binary: PathBuf,
     config: Option<PathBuf>,
 }
 
-impl FromStr for Contender {
+impl FromStr for AbVariant {
     type Err = anyhow::Error;
 
     fn from_str(text: &str) -> Result<Self> {
@@ -54,7 +54,7 @@ impl FromStr for Contender {
     }
 }
 
-impl Contender {
+impl AbVariant {
     /// Returns the target. It counts as eddy unless its program is named like a rival.
     fn target(&self, name: &str) -> Result<BenchTarget> {
         let file = self.binary.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -100,11 +100,11 @@ mod tests {
 
     #[test]
     fn contenders_are_read() {
-        let plain: Contender = "target/release/eddy".parse().unwrap();
-        assert_eq!(plain, Contender { binary: "target/release/eddy".into(), config: None });
-        let both: Contender = "eddy:other.yaml".parse().unwrap();
-        assert_eq!(both, Contender { binary: "eddy".into(), config: Some("other.yaml".into()) });
-        assert!("".parse::<Contender>().is_err());
-        assert!("eddy:".parse::<Contender>().is_err());
+        let plain: AbVariant = "target/release/eddy".parse().unwrap();
+        assert_eq!(plain, AbVariant { binary: "target/release/eddy".into(), config: None });
+        let both: AbVariant = "eddy:other.yaml".parse().unwrap();
+        assert_eq!(both, AbVariant { binary: "eddy".into(), config: Some("other.yaml".into()) });
+        assert!("".parse::<AbVariant>().is_err());
+        assert!("eddy:".parse::<AbVariant>().is_err());
     }
 }

@@ -13,11 +13,12 @@ use crate::peers::TargetInstance;
 /// # Errors
 /// Returns an error if a response differs from the origin's (status, length or body); the message names `scenario`.
 pub(super) fn check(instance: &TargetInstance, request: &ScenarioRequest, scenario: &str) -> Result<()> {
-    answers_alike(instance.address, request).with_context(|| format!("{scenario}, {}", instance.target.name))
+    check_scenario_response(instance.address, request)
+        .with_context(|| format!("{scenario}, {}", instance.target.name))
 }
 
 /// Checks one listener in the same way.
-pub(super) fn answers_alike(address: SocketAddr, request: &ScenarioRequest) -> Result<()> {
+pub(super) fn check_scenario_response(address: SocketAddr, request: &ScenarioRequest) -> Result<()> {
     let exchange = request.exchange(address);
     // The first response on a connection is compared in full whatever its size.
     let mut generator = Generator::new(address, &exchange, CONNECTIONS)?;

@@ -32,7 +32,7 @@ pub(super) fn run(session: &mut Session, scenarios: &[(&'static str, Crowd)]) ->
             session.notes.push(text);
             continue;
         }
-        let _neighbours = Neighbours::start(crowd.neighbours)?;
+        let _neighbours = CompetingPrograms::start(crowd.competing_programs)?;
         for round in 0..session.rounds {
             for index in Session::order(round, healthy.len()) {
                 let instance = healthy[index];
@@ -86,11 +86,11 @@ fn record(session: &mut Session, scenario: &str, target: &str, outcome: Result<L
 }
 
 /// Programs that take all the CPU time they can get; they are stopped on drop.
-struct Neighbours {
+struct CompetingPrograms {
     _processes: Vec<ProcessTree>,
 }
 
-impl Neighbours {
+impl CompetingPrograms {
     fn start(count: usize) -> Result<Self> {
         let program = std::env::current_exe().context("cannot find the path of this program")?;
         let start = |_| {

@@ -7,7 +7,7 @@ use clap::Args;
 use super::pairs;
 use super::semantics;
 use super::session::Session;
-use crate::filters::{FilterScenario, FilterTarget, TARGETS, Tongue};
+use crate::filters::{FilterLanguage, FilterScenario, FilterTarget, TARGETS};
 use crate::measure::machine;
 use crate::peers::{GatewayKind, TargetInstance};
 use crate::report::results::Results;
@@ -165,25 +165,25 @@ fn parse_rates(texts: &[String]) -> Result<Vec<f64>> {
 /// Returns a note about a target that readers of its figures need.
 fn caveat(target: FilterTarget) -> Option<&'static str> {
     match (target.kind, target.tongue) {
-        (GatewayKind::Envoy, Tongue::Go) => Some(
+        (GatewayKind::Envoy, FilterLanguage::Go) => Some(
             "`envoy-go`: its Go SDK is of 23 April 2026, older than the Envoy that runs it; Envoy accepts it",
         ),
-        (GatewayKind::Eddy, Tongue::Wasm | Tongue::WasmGo) => Some(
+        (GatewayKind::Eddy, FilterLanguage::Wasm | FilterLanguage::WasmGo) => Some(
             "responses behind a Wasm module leave eddy chunked, because a module that reads bodies might \
              change them",
         ),
-        (GatewayKind::Eddy, Tongue::GoEnvoy) => Some(
+        (GatewayKind::Eddy, FilterLanguage::GoEnvoy) => Some(
             "responses of `body-10k` behind a filter for Envoy's Go API leave eddy chunked, because the \
              filter might change them",
         ),
-        (GatewayKind::Envoy, Tongue::Builtin) => Some(
+        (GatewayKind::Envoy, FilterLanguage::Builtin) => Some(
             "`envoy-builtin`: basic authentication compares a SHA-1 of the password, the only format that \
              Envoy supports",
         ),
-        (GatewayKind::Nginx, Tongue::Builtin) => {
+        (GatewayKind::Nginx, FilterLanguage::Builtin) => {
             Some("`nginx-builtin`: nginx opens and reads its password file for every request")
         }
-        (GatewayKind::Nginx, Tongue::Lua) => Some(
+        (GatewayKind::Nginx, FilterLanguage::Lua) => Some(
             "`nginx-lua`: the functions of a chain are called from one hook per phase, because nginx has \
                   one",
         ),

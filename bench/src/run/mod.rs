@@ -17,6 +17,6 @@ mod transport;
 mod whole;
 mod window;
 
-pub use ab::{AbOptions, Contender, run_ab};
+pub use ab::{AbOptions, AbVariant, run_ab};
 pub use filters::{FilterOptions, run_filters};
-pub use whole::{RunOptions, results_folder, run_whole};
+pub use whole::{RunOptions, results_folder, run_all_scenarios};

@@ -91,11 +91,11 @@ fn measure<T>(
     round: usize,
     window: impl Fn(&LoadWindow<'_>) -> Result<T>,
 ) -> WindowPair<T> {
-    let (bare_request, request) = (scenario.bare_request(), scenario.request());
+    let (baseline_request, request) = (scenario.baseline_request(), scenario.request());
     let on = |request, listener| {
         LoadWindow::on_listener(session, request, instance, listener).and_then(|on| window(&on))
     };
-    let bare = || on(&bare_request, BARE.name);
+    let bare = || on(&baseline_request, BARE.name);
     let filtered = || on(&request, scenario.listener.name);
     if is_bare_first(round) {
         let bare = bare();
@@ -130,13 +130,13 @@ mod tests {
     use crate::filters::SCENARIOS;
 
     #[test]
-    fn the_bare_window_is_first_as_often_as_not() {
+    fn the_bare_listener_is_measured_first_in_half_of_the_rounds() {
         assert_eq!((0..30).filter(|&round| is_bare_first(round)).count(), 15);
         assert_ne!(is_bare_first(3), is_bare_first(4));
     }
 
     #[test]
-    fn rows_at_a_rate_are_named_by_it() {
+    fn row_names_include_the_rate() {
         assert_eq!(row_name(&SCENARIOS[1], 1000.0), "passthrough@1000");
     }
 }

@@ -52,7 +52,7 @@ fn reload(instance: &mut TargetInstance) -> Result<ReloadMeasurement> {
     let begun = Instant::now();
     let generation = instance.reload()?.to_string();
     let (mut taken, mut refused, mut in_a_row) = (Duration::ZERO, 0, 0);
-    while in_a_row < IN_A_ROW {
+    while in_a_row < CONSECUTIVE_RESPONSES {
         let answer = probe::get(instance.address, "/generation");
         if answer.as_ref().is_ok_and(|answer| answer.body == generation.as_bytes()) {
             if in_a_row == 0 {
@@ -74,7 +74,7 @@ fn reload(instance: &mut TargetInstance) -> Result<ReloadMeasurement> {
 }
 
 /// Responses of the new configuration in a row, each on a new connection, that prove that no worker has the old one.
-const IN_A_ROW: u32 = 40;
+const CONSECUTIVE_RESPONSES: u32 = 40;
 const PAUSE: Duration = Duration::from_millis(1);
 const SETTLE: Duration = Duration::from_millis(500);
 const TIMEOUT: Duration = Duration::from_secs(30);

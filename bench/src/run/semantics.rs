@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::check::answers_alike;
+use super::check::check_scenario_response;
 use crate::filters::{BAD, BARE, FilterScenario, FilterTarget, GOOD, HEADERS};
 use crate::peers::{GatewayKind, TargetInstance};
 use crate::probe::{self, ProbeResponse};
@@ -23,14 +23,14 @@ pub(super) fn check(instance: &TargetInstance, scenario: &FilterScenario) -> Res
     let has = |flag: &str| scenario.listener.flags.contains(&flag);
     let name = scenario.name;
     let sides = || format!("{name}, {}", instance.target.name);
-    bears_no_marks(bare).context("the bare listener").with_context(sides)?;
+    check_no_marker_headers(bare).context("the bare listener").with_context(sides)?;
     if has("auth") {
         guards(filtered).with_context(sides)?;
     }
     if has("headers") {
-        bears_marks(filtered).with_context(sides)?;
+        check_marker_headers(filtered).with_context(sides)?;
     } else if !has("auth") {
-        bears_no_marks(filtered).with_context(sides)?;
+        check_no_marker_headers(filtered).with_context(sides)?;
     }
     if has("body") {
         finds_marks(instance, filtered).with_context(sides)?;
@@ -39,10 +39,12 @@ pub(super) fn check(instance: &TargetInstance, scenario: &FilterScenario) -> Res
         is_entered(instance, scenario, filtered).with_context(sides)?;
     }
     if FilterTarget::named(&instance.target.name)?.keeps_length(has("body")) {
-        tells_length(filtered).with_context(sides)?;
+        check_content_length(filtered).with_context(sides)?;
     }
-    answers_alike(bare, &scenario.bare_request()).context("the bare listener").with_context(sides)?;
-    answers_alike(filtered, &scenario.request()).with_context(sides)
+    check_scenario_response(bare, &scenario.baseline_request())
+        .context("the bare listener")
+        .with_context(sides)?;
+    check_scenario_response(filtered, &scenario.request()).with_context(sides)
 }
 
 /// Checks that credentials are enforced.
@@ -63,7 +65,7 @@ fn guards(address: SocketAddr) -> Result<()> {
 }
 
 /// Checks that `host2` arrives at the origin and `server2` here, each with the value of the other header.
-fn bears_marks(address: SocketAddr) -> Result<()> {
+fn check_marker_headers(address: SocketAddr) -> Result<()> {
     let answer = echo(address)?;
     let request = String::from_utf8_lossy(&answer.body).into_owned();
     let host = address.to_string();
@@ -76,7 +78,7 @@ fn bears_marks(address: SocketAddr) -> Result<()> {
     Ok(())
 }
 
-fn bears_no_marks(address: SocketAddr) -> Result<()> {
+fn check_no_marker_headers(address: SocketAddr) -> Result<()> {
     let answer = echo(address)?;
     let request = String::from_utf8_lossy(&answer.body).into_owned();
     if probe::field_in(&request, "host2").is_some() || answer.field("server2").is_some() {
@@ -86,7 +88,7 @@ fn bears_no_marks(address: SocketAddr) -> Result<()> {
 }
 
 /// Checks that the origin's `Content-Length` arrives.
-fn tells_length(address: SocketAddr) -> Result<()> {
+fn check_content_length(address: SocketAddr) -> Result<()> {
     let answer = probe::get_with(address, "/128", GOOD.concat().as_str())?;
     if answer.field("content-length") != Some("128") {
         bail!("128 bytes arrive without their length:\n{}", answer.head);
@@ -115,7 +117,7 @@ fn finds_marks(instance: &TargetInstance, address: SocketAddr) -> Result<()> {
         return Ok(());
     }
     let deadline = Instant::now() + LOG_TIMEOUT;
-    while !instance.has_said("the body has a mark") {
+    while !instance.has_logged("the body has a mark") {
         if Instant::now() > deadline {
             bail!("the filter does not find its pattern");
         }
@@ -130,7 +132,7 @@ fn is_entered(instance: &TargetInstance, scenario: &FilterScenario, address: Soc
     if instance.target.kind != GatewayKind::Eddy {
         let headers = instance.listeners.get(HEADERS.name).copied();
         let headers = headers.with_context(|| format!("listener `{}` does not exist", HEADERS.name))?;
-        return bears_marks(headers).context("filters are not called");
+        return check_marker_headers(headers).context("filters are not called");
     }
     let is_body = scenario.listener.flags.contains(&"body");
     let (filter, phases): (_, &[&str]) = if is_body {
@@ -186,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_are_told_apart_by_filter_and_phase() {
+    fn calls_are_counted_by_filter_and_phase() {
         let metrics = "# HELP eddy_filter_calls_total Calls of the filter, by phase.\n\
             eddy_filter_calls_total{filter=\"body\",phase=\"response_body\"} 7\n\
             eddy_filter_calls_total{filter=\"body\",phase=\"request_head\"} 2\n\

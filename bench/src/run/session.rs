@@ -91,7 +91,7 @@ impl Session {
 
     /// Stops one target; its warnings and errors are recorded as faults.
     pub(super) fn stop(&mut self, setup: Setup, instance: TargetInstance) {
-        for complaint in instance.complaints() {
+        for complaint in instance.logged_errors() {
             self.add_fault(&format!("{} ({}) logged: {complaint}", instance.target.name, setup.name()));
         }
         instance.stop();
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn late_sending_is_noted() {
+    fn late_sending_is_reported() {
         let mut samples = Samples::default();
         samples.add("get", "eddy", "delay_p99_us", Some(200.0));
         samples.add("log", "eddy", "delay_p99_us", Some(1200.0));
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn other_work_is_noted() {
+    fn other_cpu_load_is_reported() {
         let mut samples = Samples::default();
         samples.add("bare", "eddy", FOREIGN, Some(0.01));
         assert_eq!(disturbed(&samples), None);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_rotate_and_turn() {
+    fn measurement_orders_rotate_and_reverse() {
         assert_eq!(Session::order(0, 3), [0, 1, 2]);
         assert_eq!(Session::order(1, 3), [2, 1, 0]);
         assert_eq!(Session::order(2, 3), [1, 2, 0]);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn each_of_two_goes_first_as_often() {
+    fn each_of_two_targets_is_measured_first_equally_often() {
         let firsts: Vec<usize> = (0..8).map(|round| Session::order(round, 2)[0]).collect();
         assert_eq!(firsts, [0, 1, 1, 0, 0, 1, 1, 0]);
     }

@@ -38,7 +38,7 @@ pub struct RunOptions {
 ///
 /// # Errors
 /// Returns an error if nothing can be measured, or a required target is missing.
-pub fn run_whole(options: RunOptions) -> Result<Results> {
+pub fn run_all_scenarios(options: RunOptions) -> Result<Results> {
     let RunOptions { name, rounds, targets, require_peers, settings } = options;
     let scenarios = settings.chosen()?;
     settings.window()?;

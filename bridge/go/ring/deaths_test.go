@@ -98,7 +98,7 @@ func heapBytes() uint64 {
 	return stats.HeapAlloc
 }
 
-func TestTwoHundredDeathsLeaveNothingBehind(t *testing.T) {
+func TestTwoHundredCrashesLeakNothing(t *testing.T) {
 	twoDeaths(t, t.TempDir())
 	until(t, func() bool { runtime.GC(); return holds(t).mappings == 0 })
 	before, heap := holds(t), heapBytes()

@@ -79,7 +79,7 @@ func aCall(number uint64, bytes uint32) frame {
 	return frame{kind: kindCall, bytes: bytes, call: number, detail: 1, timeoutMs: 60_000, total: uint64(bytes)}
 }
 
-func TestLiesEndTheLink(t *testing.T) {
+func TestInvalidFramesEndTheLink(t *testing.T) {
 	words := func(l *liar, at int, value uint64) {
 		atomic.StoreUint64(&l.memory.words[at], value)
 		l.bell.ring()
@@ -106,7 +106,7 @@ func TestLiesEndTheLink(t *testing.T) {
 	}
 }
 
-func TestWhoReadsNothingStallsTheLink(t *testing.T) {
+func TestAPeerThatDoesNotReadStallsTheLink(t *testing.T) {
 	o := small()
 	o.Stall = 200 * time.Millisecond
 	l := newLiar(t, o)
@@ -116,7 +116,7 @@ func TestWhoReadsNothingStallsTheLink(t *testing.T) {
 	}
 }
 
-func TestACallEndsByItsDeadline(t *testing.T) {
+func TestACallEndsAtItsDeadline(t *testing.T) {
 	o := small()
 	o.Stall = 2 * soon
 	l := newLiar(t, o)
@@ -129,7 +129,7 @@ func TestACallEndsByItsDeadline(t *testing.T) {
 	}
 }
 
-func TestWhoCallsAndTakesNoAnswerIsNotServedForEver(t *testing.T) {
+func TestAPeerThatReadsNoResponsesIsDisconnected(t *testing.T) {
 	o := small().with(echo)
 	o.Stall = 300 * time.Millisecond
 	l := newLiar(t, o)
@@ -147,7 +147,7 @@ func TestWhoCallsAndTakesNoAnswerIsNotServedForEver(t *testing.T) {
 }
 
 // With any content of the shared memory, the link ends or continues, and calls return.
-func TestRandomWordsInTheMemoryDoNoHarm(t *testing.T) {
+func TestRandomWordsInSharedMemoryAreHandledSafely(t *testing.T) {
 	for seed := range uint64(300) {
 		dice := rand.New(rand.NewPCG(seed, 1))
 		o := small().with(echo)
@@ -180,7 +180,7 @@ func TestRandomWordsInTheMemoryDoNoHarm(t *testing.T) {
 	}
 }
 
-func TestMemoryThatCouldGoAwayIsRefused(t *testing.T) {
+func TestMemoryThatCanShrinkIsRefused(t *testing.T) {
 	for expected, made := range map[string]func(t *testing.T) *os.File{
 		"not sealed": func(t *testing.T) *os.File { return unsealed(t, memoryBytes(4096)) },
 		"not shared": func(t *testing.T) *os.File { return opened(t, "/proc/self/status") }, // never a memory file, as a program in /tmp may be
@@ -212,7 +212,7 @@ func TestMemoryThatCouldGoAwayIsRefused(t *testing.T) {
 	}
 }
 
-func TestOffersThatMakeNoSenseAreRefused(t *testing.T) {
+func TestInvalidOffersAreRefused(t *testing.T) {
 	o, _ := small().checked()
 	for expected, said := range map[string][]byte{
 		"not an eddy ring": []byte("GET / HTTP/1.1\r\nhost: example.com\r\nx: y\r\n"),
@@ -240,7 +240,7 @@ func TestOffersThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 }
 
-func TestOnlyTheOwnUserCanConnect(t *testing.T) {
+func TestOnlyTheSameUserCanConnect(t *testing.T) {
 	path := t.TempDir() + "/ring.sock"
 	listener, err := Listen(path, small())
 	if err != nil {

@@ -92,7 +92,7 @@ func (l *Link) Close() { l.end(&Fault{kind: Closed}) }
 func (l *Link) giveUp(call uint64, place *pending, err error) ([]byte, error) {
 	defer place.release()
 	if l.calls.forget(call) {
-		l.sendSoon(&message{kind: kindCancel, call: call})
+		l.sendNowait(&message{kind: kindCancel, call: call})
 		return nil, err
 	}
 	o := <-place.done
@@ -125,8 +125,8 @@ func (l *Link) explained(err error) error {
 // errEnded is replaced with the fault of the link.
 var errEnded = errors.New("the link has ended")
 
-// sendSoon sends a message without waiting for space.
-func (l *Link) sendSoon(m *message) {
+// sendNowait sends a message without waiting for space.
+func (l *Link) sendNowait(m *message) {
 	isSent, fault := l.outbox.trySend(m)
 	if fault != nil {
 		l.end(fault)
@@ -159,7 +159,7 @@ func (l *Link) watch(place *pending) {
 		if l.reading.TryLock() {
 			l.lead(place, until)
 		}
-		for range looksATime {
+		for range pollsPerSpin {
 			if place.isDone.Load() {
 				return
 			}
@@ -189,7 +189,7 @@ func (l *Link) lead(place *pending, until time.Time) {
 			}
 			continue
 		}
-		for range looksATime {
+		for range pollsPerSpin {
 			if l.consumer.hasMore() {
 				break
 			}
@@ -215,7 +215,7 @@ func (l *Link) readAll() {
 	for {
 		l.readRest()
 		_, err := l.socket.Read(wakes[:])
-		l.outbox.lookAgain()
+		l.outbox.wakeBlockedWriters()
 		if err == nil {
 			continue
 		}
@@ -234,7 +234,7 @@ func (l *Link) readAll() {
 // readRest reads until the ring is empty and the other side will wake this one for more.
 func (l *Link) readRest() {
 	for l.fault.Load() == nil && !l.read() {
-		l.outbox.lookAgain()
+		l.outbox.wakeBlockedWriters()
 	}
 }
 
@@ -287,7 +287,7 @@ func (l *Link) readLocked() bool {
 func (l *Link) comes(until time.Time) bool {
 	for {
 		runtime.Gosched()
-		for range looksATime {
+		for range pollsPerSpin {
 			if l.consumer.hasMore() {
 				return true
 			}
@@ -310,7 +310,7 @@ func (l *Link) next() (message, bool, *Fault) {
 			return message{}, false, fault
 		}
 		l.consumer.take(&f, bytes)
-		if l.consumer.takesWriterSleep() {
+		if l.consumer.mustWakeWriter() {
 			l.bell.ring()
 		}
 		if m, isWhole := l.assembler.takeWhole(); isWhole {
@@ -350,7 +350,7 @@ const (
 	// Number of messages that are read before other goroutines get the lock.
 	messagesMax = 256
 	// Polls of the ring between two reads of the clock.
-	looksATime = 32
+	pollsPerSpin = 32
 	// Rounds of that many messages after the other side has disconnected: the largest ring with the shortest messages.
 	roundsAfterEndMax = ringBytesMax / (frameWords * wordBytes) / messagesMax
 )

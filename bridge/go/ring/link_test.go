@@ -78,7 +78,7 @@ func within(t testing.TB, limit time.Duration) context.Context {
 	return ctx
 }
 
-func TestWhatIsSentComesBack(t *testing.T) {
+func TestSentBytesAreEchoed(t *testing.T) {
 	for _, o := range []Options{small(), {}, {RingBytes: 4096, Spin: -1}} {
 		short := o.with(echo)
 		short.IsShort = func(method uint32) bool { return method == 2 }
@@ -98,7 +98,7 @@ func TestWhatIsSentComesBack(t *testing.T) {
 	}
 }
 
-func TestBothSidesCallAtOnce(t *testing.T) {
+func TestBothSidesCallConcurrently(t *testing.T) {
 	left, right := linked(t, small().with(echo), small().with(echo))
 	var all sync.WaitGroup
 	for index := range 8 {
@@ -118,7 +118,7 @@ func TestBothSidesCallAtOnce(t *testing.T) {
 	all.Wait()
 }
 
-func TestACallBackPasses(t *testing.T) {
+func TestACallbackSucceeds(t *testing.T) {
 	var back atomic.Pointer[Link]
 	link, other := linked(t, small().with(echo), small().with(func(ctx context.Context, _ uint32, payload []byte) ([]byte, error) {
 		return back.Load().Call(ctx, 2, payload)
@@ -129,7 +129,7 @@ func TestACallBackPasses(t *testing.T) {
 	}
 }
 
-func TestFailuresSayWhy(t *testing.T) {
+func TestFailuresReportTheirReason(t *testing.T) {
 	link, _ := linked(t, small(), small().with(func(_ context.Context, method uint32, _ []byte) ([]byte, error) {
 		switch method {
 		case 1:
@@ -169,7 +169,7 @@ func TestFailuresSayWhy(t *testing.T) {
 }
 
 // A short handler that ends the reading goroutine ends the link, with a reason on its side.
-func TestAShortHandlerMayNotEndItsGoroutine(t *testing.T) {
+func TestGoexitInAShortHandlerEndsTheLink(t *testing.T) {
 	o := small().with(func(context.Context, uint32, []byte) ([]byte, error) {
 		runtime.Goexit()
 		return nil, nil
@@ -186,7 +186,7 @@ func TestAShortHandlerMayNotEndItsGoroutine(t *testing.T) {
 	}
 }
 
-func TestWhoGivesUpIsNotServedAnyLonger(t *testing.T) {
+func TestACancelledCallIsNotServedAnyMore(t *testing.T) {
 	var begun, cancelled atomic.Int64
 	link, _ := linked(t, small(), small().with(func(ctx context.Context, _ uint32, _ []byte) ([]byte, error) {
 		begun.Add(1)
@@ -216,7 +216,7 @@ func TestWhoGivesUpIsNotServedAnyLonger(t *testing.T) {
 	until(t, func() bool { return cancelled.Load() == begun.Load() })
 }
 
-func TestCallsAtATimeHaveALimit(t *testing.T) {
+func TestConcurrentCallsAreLimited(t *testing.T) {
 	gate := make(chan struct{})
 	link, _ := linked(t, small(), small().with(func(context.Context, uint32, []byte) ([]byte, error) {
 		<-gate
@@ -251,7 +251,7 @@ func isBusy(err error) bool {
 	return errors.As(err, &failure) && failure.Code == CodeBusy
 }
 
-func TestBytesOfUnansweredCallsHaveALimit(t *testing.T) {
+func TestBytesOfUnansweredCallsAreLimited(t *testing.T) {
 	gate, entered := make(chan struct{}), make(chan struct{}, 1)
 	o := small().with(func(context.Context, uint32, []byte) ([]byte, error) {
 		entered <- struct{}{}
@@ -279,7 +279,7 @@ func TestBytesOfUnansweredCallsHaveALimit(t *testing.T) {
 	})
 }
 
-func TestWhatWaitsEndsWithTheLink(t *testing.T) {
+func TestPendingCallsEndWithTheLink(t *testing.T) {
 	link, other := linked(t, small(), small().with(func(ctx context.Context, _ uint32, _ []byte) ([]byte, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -308,7 +308,7 @@ func TestWhatWaitsEndsWithTheLink(t *testing.T) {
 	}
 }
 
-func TestAStormLeavesNothingBehind(t *testing.T) {
+func TestManyConcurrentCallsLeakNothing(t *testing.T) {
 	o := small().with(echo)
 	o.CallsMax = 64
 	link, other := linked(t, o, o)

@@ -83,7 +83,7 @@ func (b *outbox) sendPiece(ctx context.Context, f frame, piece []byte) error {
 		}
 		if !hasAsked {
 			// Space that was freed before the request for a wake causes no wake: try once more.
-			b.producer.askForRoom()
+			b.producer.requestWriterWake()
 			hasAsked = true
 			continue
 		}
@@ -116,8 +116,8 @@ func (b *outbox) waitForRoom(ctx context.Context, limit time.Duration) error {
 	return nil
 }
 
-// lookAgain makes waiting senders check for space again.
-func (b *outbox) lookAgain() {
+// wakeBlockedWriters makes waiting senders check for space again.
+func (b *outbox) wakeBlockedWriters() {
 	select {
 	case b.room <- struct{}{}:
 	default:
@@ -125,7 +125,7 @@ func (b *outbox) lookAgain() {
 }
 
 func (b *outbox) wake() {
-	if b.producer.takesReaderSleep() {
+	if b.producer.mustWakeReader() {
 		b.bell.ring()
 	}
 }

@@ -28,9 +28,9 @@ func newLane(m *memory, ringBytes, index int) lane {
 }
 
 func (l *lane) tail() *uint64         { return &l.control[0] }
-func (l *lane) head() *uint64         { return &l.control[apartWords] }
-func (l *lane) readerAsleep() *uint64 { return &l.control[2*apartWords] }
-func (l *lane) writerAsleep() *uint64 { return &l.control[3*apartWords] }
+func (l *lane) head() *uint64         { return &l.control[controlWordSpacing] }
+func (l *lane) readerAsleep() *uint64 { return &l.control[2*controlWordSpacing] }
+func (l *lane) writerAsleep() *uint64 { return &l.control[3*controlWordSpacing] }
 
 // distance returns the number of words from one position to a later one.
 func (l *lane) distance(from, to uint64) (uint64, *Fault) {
@@ -86,12 +86,12 @@ func (p *producer) tryPush(f *frame, bytes []byte) (bool, *Fault) {
 	return true, nil
 }
 
-// takesReaderSleep returns whether the reader sleeps and must be woken for the written data.
-func (p *producer) takesReaderSleep() bool { return takes(p.readerAsleep()) }
+// mustWakeReader returns whether the reader sleeps and must be woken for the written data.
+func (p *producer) mustWakeReader() bool { return takes(p.readerAsleep()) }
 
-// askForRoom requests a wake from the reader when it has freed space. There may be space already: try again before
+// requestWriterWake requests a wake from the reader when it has freed space. There may be space already: try again before
 // waiting.
-func (p *producer) askForRoom() { atomic.StoreUint64(p.writerAsleep(), 1) }
+func (p *producer) requestWriterWake() { atomic.StoreUint64(p.writerAsleep(), 1) }
 
 // readerPosition returns the published position of the reader. It is only used for comparisons.
 func (p *producer) readerPosition() uint64 { return atomic.LoadUint64(p.head()) }
@@ -129,8 +129,8 @@ func (c *consumer) take(f *frame, into *[]byte) {
 	atomic.StoreUint64(c.head(), c.position)
 }
 
-// takesWriterSleep returns whether the writer waits for space and must be woken for the freed space.
-func (c *consumer) takesWriterSleep() bool { return takes(c.writerAsleep()) }
+// mustWakeWriter returns whether the writer waits for space and must be woken for the freed space.
+func (c *consumer) mustWakeWriter() bool { return takes(c.writerAsleep()) }
 
 // hasMore returns whether there is unread data.
 func (c *consumer) hasMore() bool { return atomic.LoadUint64(c.tail()) != c.position }
@@ -169,5 +169,5 @@ const (
 	laneControlWords = 64
 	// Distance in words between two words that different processes write, so that they share neither a cache line nor a
 	// pair of lines.
-	apartWords = 16
+	controlWordSpacing = 16
 )

@@ -66,9 +66,9 @@ func (l *Link) begin(m message, isReader bool) *Fault {
 	case fault != nil:
 		return fault
 	case c == nil:
-		l.sendSoon(failed(m.call, &Failure{CodeBusy, "the limit of concurrent calls, or of their bytes, is reached"}))
+		l.sendNowait(failed(m.call, &Failure{CodeBusy, "the limit of concurrent calls, or of their bytes, is reached"}))
 	case isReader && l.options.IsShort != nil && l.options.IsShort(m.detail):
-		l.answer(c, &m, l.sendSoon)
+		l.answer(c, &m, l.sendNowait)
 	default:
 		go l.serve(c, &m)
 	}

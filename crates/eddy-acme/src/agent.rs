@@ -23,11 +23,11 @@ pub struct Agent {
     challenges: Arc<Challenges>,
     status: Arc<Status>,
     /// Sends the current settings to the thread; dropping the sender ends the thread.
-    line: Mutex<Option<watch::Sender<Wish>>>,
+    line: Mutex<Option<watch::Sender<DesiredSettings>>>,
 }
 
 /// Current settings; `None` when no certificates are to be ordered.
-type Wish = Option<Arc<AcmeSettings>>;
+type DesiredSettings = Option<Arc<AcmeSettings>>;
 
 impl Agent {
     /// Returns the pending challenge responses, which listeners present to the authority.
@@ -66,7 +66,11 @@ impl Agent {
     }
 }
 
-fn start(wish: Wish, challenges: &Arc<Challenges>, status: &Arc<Status>) -> io::Result<watch::Sender<Wish>> {
+fn start(
+    wish: DesiredSettings,
+    challenges: &Arc<Challenges>,
+    status: &Arc<Status>,
+) -> io::Result<watch::Sender<DesiredSettings>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (line, wishes) = watch::channel(wish);
     let (challenges, status) = (Arc::clone(challenges), Arc::clone(status));
@@ -76,7 +80,11 @@ fn start(wish: Wish, challenges: &Arc<Challenges>, status: &Arc<Status>) -> io::
     Ok(line)
 }
 
-async fn serve(mut wishes: watch::Receiver<Wish>, challenges: Arc<Challenges>, status: Arc<Status>) {
+async fn serve(
+    mut wishes: watch::Receiver<DesiredSettings>,
+    challenges: Arc<Challenges>,
+    status: Arc<Status>,
+) {
     loop {
         let wish = wishes.borrow_and_update().clone();
         status.handle_settings(wish.as_deref());
@@ -112,14 +120,14 @@ async fn keep(settings: Arc<AcmeSettings>, challenges: &Arc<Challenges>, status:
 
 /// Waits for the store lock, which only one process at a time may hold.
 async fn hold(settings: &AcmeSettings, status: &Status) -> (AcmeStore, StoreLock) {
-    let mut is_told = false;
+    let mut is_in_response = false;
     loop {
         let held = AcmeStore::open(&settings.folder)
             .and_then(|store| Ok(store.try_lock()?.map(|lock| (store, lock))));
         let interval = match held {
             Ok(Some(held)) => return held,
             Ok(None) => {
-                if !std::mem::replace(&mut is_told, true) {
+                if !std::mem::replace(&mut is_in_response, true) {
                     let folder = settings.folder.display();
                     tracing::info!(
                         "another process orders the certificates in `{folder}`; this process takes over when it ends"

@@ -22,7 +22,7 @@ impl OrderBudget {
     /// Returns the earliest second at which a certificate may be ordered; 0 for at once.
     pub(crate) fn free_at(&self, name: &str, now: u64) -> u64 {
         let own = free_at(self.orders.get(name).into_iter().flatten(), ORDERS_MAX, now);
-        let all = free_at(self.orders.values().flatten(), ORDERS_OF_ALL_MAX, now);
+        let all = free_at(self.orders.values().flatten(), ORDERS_TOTAL_MAX, now);
         own.max(all)
     }
 
@@ -57,14 +57,14 @@ const PERIOD_S: u64 = 3600;
 /// Maximum orders per certificate and hour. Let's Encrypt refuses after five failed validations.
 const ORDERS_MAX: usize = 4;
 /// Maximum orders of all certificates per hour. Let's Encrypt accepts 300 in three hours.
-const ORDERS_OF_ALL_MAX: usize = 80;
+const ORDERS_TOTAL_MAX: usize = 80;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_certificate_is_ordered_four_times_an_hour_at_most() {
+    fn a_certificate_is_ordered_at_most_four_times_an_hour() {
         let free = |times: &[u64], now| {
             let orders = BTreeMap::from([("a.test".to_owned(), times.to_vec())]);
             OrderBudget { orders }.free_at("a.test", now)

@@ -62,7 +62,7 @@ impl Issuer {
     }
 
     /// Returns the renewal window that the authority suggests, and the seconds until it may be asked again.
-    pub(crate) async fn ask_window(
+    pub(crate) async fn fetch_renewal_window(
         &self,
         have: &StoredCertificate,
     ) -> Result<Option<(RenewalWindow, u64)>, OrderError> {

@@ -42,7 +42,7 @@ pub(crate) async fn order(
     let mut order = account.new_order(&new).await?;
     let mut shown = ActiveChallenges { challenges, names: Vec::new(), tokens: Vec::new() };
     prove(&mut order, ask.kind, &mut shown).await?;
-    let ready = order.poll_ready(&PATIENCE).await;
+    let ready = order.poll_ready(&POLL_POLICY).await;
     if !matches!(ready, Ok(OrderStatus::Ready)) {
         // The validation error of a host says more than the failure of the order.
         if let Some(unproven) = unproven(&mut order).await {
@@ -53,7 +53,7 @@ pub(crate) async fn order(
     }
     drop(shown);
     let key = order.finalize().await?;
-    let chain = order.poll_certificate(&PATIENCE).await?;
+    let chain = order.poll_certificate(&POLL_POLICY).await?;
     Ok(format!("{}\n{key}", chain.trim_end()))
 }
 
@@ -127,7 +127,7 @@ impl ActiveChallenges<'_> {
 
 impl Drop for ActiveChallenges<'_> {
     fn drop(&mut self) {
-        self.names.iter().for_each(|name| self.challenges.take_back(name));
+        self.names.iter().for_each(|name| self.challenges.withdraw(name));
         self.tokens.iter().for_each(|token| self.challenges.forget(token));
     }
 }
@@ -142,7 +142,7 @@ fn proof(host: &str, digest: &[u8]) -> Result<(Vec<u8>, Vec<u8>), OrderError> {
 }
 
 /// Polling interval and timeout for the state of an order.
-const PATIENCE: RetryPolicy = RetryPolicy::new()
+const POLL_POLICY: RetryPolicy = RetryPolicy::new()
     .initial_delay(Duration::from_millis(500))
     .backoff(1.5)
     .timeout(Duration::from_secs(300));
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_proof_says_what_it_must_and_is_taken_back() {
+    fn a_challenge_response_is_correct_and_is_withdrawn_when_dropped() {
         let challenges = Arc::new(Challenges::default());
         let (certificate, _) = proof("a.test", &[7; 32]).unwrap();
         // The extension id-pe-acmeIdentifier, critical, with the digest as an octet string in it.

@@ -43,7 +43,7 @@ impl RenewalTask {
             match due.checked_sub(now()) {
                 // The system clock may be set and the machine may be suspended, so long waits are split.
                 #[expect(clippy::disallowed_methods, reason = "a certificate is renewed at its time")]
-                Some(left @ 1..) => sleep(Duration::from_secs(left).min(LOOK_INTERVAL)).await,
+                Some(left @ 1..) => sleep(Duration::from_secs(left).min(CLOCK_CHECK_INTERVAL)).await,
                 Some(0) | None => self.order(have.as_ref()).await,
             }
         }
@@ -72,15 +72,15 @@ impl RenewalTask {
         if now < self.ask_at {
             return;
         }
-        let again = match self.issuer.ask_window(have).await {
+        let again = match self.issuer.fetch_renewal_window(have).await {
             Ok(Some((window, again))) => {
                 self.told = Some(window);
-                again.clamp(ASK_INTERVAL_MIN_S, ASK_INTERVAL_MAX_S)
+                again.clamp(RENEWAL_INFO_INTERVAL_MIN_S, RENEWAL_INFO_INTERVAL_MAX_S)
             }
-            Ok(None) => ASK_INTERVAL_MAX_S,
+            Ok(None) => RENEWAL_INFO_INTERVAL_MAX_S,
             Err(error) => {
                 tracing::debug!("the renewal window of `{}` is not available: {error}", self.wanted.name());
-                ASK_INTERVAL_MIN_S
+                RENEWAL_INFO_INTERVAL_MIN_S
             }
         };
         self.ask_at = now + again;
@@ -150,8 +150,8 @@ fn now() -> u64 {
 }
 
 /// Maximum time between two checks of the clock.
-const LOOK_INTERVAL: Duration = Duration::from_secs(15 * 60);
+const CLOCK_CHECK_INTERVAL: Duration = Duration::from_secs(15 * 60);
 /// Minimum and maximum interval of requests for the renewal window, whatever interval the authority states.
-const ASK_INTERVAL_MIN_S: u64 = 3600;
-const ASK_INTERVAL_MAX_S: u64 = 24 * 3600;
+const RENEWAL_INFO_INTERVAL_MIN_S: u64 = 3600;
+const RENEWAL_INFO_INTERVAL_MAX_S: u64 = 24 * 3600;
 const DAY_S: u64 = 24 * 3600;

@@ -57,7 +57,7 @@ mod tests {
     const LIFE: Validity = Validity { not_before: 1_000_000, not_after: 1_000_000 + 90 * DAY };
 
     #[test]
-    fn a_third_of_the_life_is_left_for_renewal() {
+    fn renewal_starts_with_a_third_of_the_lifetime_left() {
         let (first, last) = (renewal(LIFE, None, 0, 0), renewal(LIFE, None, u16::MAX, 0));
         assert_eq!(first, LIFE.not_before + 60 * DAY);
         assert!(last > first + 2 * DAY && last < first + 3 * DAY, "{last}");
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_authority_can_say_when() {
+    fn the_authority_can_set_the_renewal_time() {
         let now = LIFE.not_before + 10 * DAY;
         let told = |start, end| {
             let window =
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_make_attempts_rarer() {
+    fn failures_back_off() {
         let pauses: Vec<u64> = (1..=6).map(pause).collect();
         assert_eq!(pauses, [60, 240, 900, 3600, 3600, 3600]);
         assert_eq!(pause(u32::MAX), PAUSE_MAX_S);

@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn one_orders_and_everybody_else_waits() {
+    fn only_one_process_holds_the_order_lock() {
         let folder = folder("lock");
         let (one, other) = (AcmeStore::open(&folder).unwrap(), AcmeStore::open(&folder).unwrap());
         let lock = one.try_lock().unwrap();
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_nobody_elses_and_replaced_as_a_whole() {
+    fn files_are_private_and_replaced_atomically() {
         let folder = folder("files");
         let store = AcmeStore::open(&folder.join("below")).unwrap();
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_that_is_none_is_told_of_and_orders_are_counted_anew() {
+    fn an_invalid_account_is_an_error_and_an_invalid_order_count_is_reset() {
         let folder = folder("broken");
         let store = AcmeStore::open(&folder).unwrap();
         fs::write(folder.join("account.json"), "{").unwrap();

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_at_the_authority_is_that_of_the_standard() {
+    fn the_certificate_identifier_follows_rfc_9773() {
         // Key identifier, serial number and resulting certificate identifier of RFC 9773 §4.1.
         let key_id = [
             0x69, 0x88, 0x5b, 0x6b, 0x87, 0x46, 0x40, 0x41, 0xe1, 0xb3, 0x7b, 0x84, 0x7b, 0xa0, 0xae, 0x2c,

@@ -7,7 +7,7 @@ pub(super) fn draw(entropy: [u64; 2], seed: u64) -> [u64; 2] {
 }
 
 /// Whether an exchange falls into a fraction of `millionths`.
-pub(super) fn is_drawn(number: u64, millionths: u32) -> bool {
+pub(super) fn is_in_fraction(number: u64, millionths: u32) -> bool {
     number % 1_000_000 < u64::from(millionths)
 }
 
@@ -21,16 +21,16 @@ fn mix(number: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{draw, is_drawn};
+    use super::{draw, is_in_fraction};
 
     #[test]
-    fn filters_draw_apart_from_each_other() {
+    fn filters_draw_independent_random_numbers() {
         let both = (0..10_000_u64).filter(|number| {
             let entropy = [number.wrapping_mul(0x1234_5678_9abc_def1), *number];
-            is_drawn(draw(entropy, 1)[0], 500_000) && is_drawn(draw(entropy, 2)[0], 500_000)
+            is_in_fraction(draw(entropy, 1)[0], 500_000) && is_in_fraction(draw(entropy, 2)[0], 500_000)
         });
         let both = both.count();
         assert!((2200..2800).contains(&both), "{both}");
-        assert!(is_drawn(u64::MAX, 1_000_000) && !is_drawn(0, 0));
+        assert!(is_in_fraction(u64::MAX, 1_000_000) && !is_in_fraction(0, 0));
     }
 }

@@ -7,7 +7,7 @@ use eddy_filter::{ExchangeView, Interest, Phase, Verdict};
 use eddy_ids::Millis;
 
 use super::context::{BuiltinContext, MetricCounter};
-use super::draw::{draw, is_drawn};
+use super::draw::{draw, is_in_fraction};
 use super::library::{Builtin, PhaseContext};
 
 /// Configuration of `fault`.
@@ -91,13 +91,13 @@ impl Builtin for FaultFilter {
             return Verdict::Continue;
         }
         let [first, second] = draw(view.about.entropy, self.seed);
-        if let Some(abort) = self.config.abort.filter(|abort| is_drawn(first, abort.share.0)) {
+        if let Some(abort) = self.config.abort.filter(|abort| is_in_fraction(first, abort.share.0)) {
             self.aborted.count(answer.worker);
             let has_body = !matches!(abort.status, 204 | 205 | 304);
             let body = if has_body { "injected fault\n" } else { "" };
             return answer.reply(abort.status, body, "fault");
         }
-        if let Some(delay) = self.config.delay.filter(|delay| is_drawn(second, delay.share.0)) {
+        if let Some(delay) = self.config.delay.filter(|delay| is_in_fraction(second, delay.share.0)) {
             self.delayed.count(answer.worker);
             return answer.wait(Millis::of(delay.time));
         }

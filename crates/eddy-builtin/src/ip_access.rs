@@ -31,7 +31,7 @@ impl IpAccess {
         Self { config: config.clone(), refused: context.counter("refused") }
     }
 
-    fn is_let_in(&self, client: ClientAddress) -> bool {
+    fn is_client_allowed(&self, client: ClientAddress) -> bool {
         let ClientAddress::Ip(address) = client else {
             return client == ClientAddress::Unix && self.config.allow.is_empty();
         };
@@ -46,7 +46,9 @@ impl Builtin for IpAccess {
     }
 
     fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {
-        if answer.view.phase != Phase::RequestHead || self.is_let_in(self.config.client.client(answer.view)) {
+        if answer.view.phase != Phase::RequestHead
+            || self.is_client_allowed(self.config.client.client(answer.view))
+        {
             return Verdict::Continue;
         }
         self.refused.count(answer.worker);

@@ -40,7 +40,7 @@ pub use headers::{FieldRules, HeadersConfig};
 pub use ip_access::IpAccessConfig;
 pub use library::{Builtin, BuiltinLibrary, PhaseContext};
 pub use make::make;
-pub use message_fields::{MessageFieldsConfig, WantedField, WhichMessage};
+pub use message_fields::{FieldToExtract, MessageFieldsConfig, WhichMessage};
 pub use protobuf::{MessagePath, Unreadable};
 pub use rate_limit::{RateFields, RateKey, RateLimitConfig};
 pub use redact::{AnyValues, Directions, RedactConfig, RedactEdit};

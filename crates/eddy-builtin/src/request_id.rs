@@ -19,7 +19,7 @@ pub struct RequestIdConfig {
     /// Peers whose own request ID is kept.
     pub trusted: Vec<IpBlock>,
     /// Whether the response carries the ID, too.
-    pub is_told: bool,
+    pub is_in_response: bool,
 }
 
 /// Format of a request ID.
@@ -40,7 +40,7 @@ impl Default for RequestIdConfig {
             field: "x-request-id".into(),
             format: IdFormat::default(),
             trusted: Vec::new(),
-            is_told: false,
+            is_in_response: false,
         }
     }
 }
@@ -87,7 +87,7 @@ impl RequestIdFilter {
 impl Builtin for RequestIdFilter {
     fn interest(&self) -> Interest {
         let phases = [Phase::RequestHead, Phase::ResponseHead];
-        Interest::of(if self.config.is_told { &phases } else { &[Phase::RequestHead] })
+        Interest::of(if self.config.is_in_response { &phases } else { &[Phase::RequestHead] })
     }
 
     fn enter(&self, answer: &mut PhaseContext<'_>) -> Verdict {

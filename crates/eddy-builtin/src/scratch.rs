@@ -73,7 +73,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_on_the_way_to_the_heap(pieces in proptest::collection::vec(".{0,200}", 0..12)) {
+        fn no_bytes_are_lost_when_moving_to_the_heap(pieces in proptest::collection::vec(".{0,200}", 0..12)) {
             let mut scratch = Scratch::new();
             for piece in &pieces {
                 scratch.push(piece.as_bytes());

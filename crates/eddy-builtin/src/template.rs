@@ -54,7 +54,7 @@ pub enum TemplateError {
     Open,
     /// `$` that is neither `${` nor `$$`.
     #[error("has a lone `$`; write `$$` for a dollar sign")]
-    LoneDollar,
+    UnescapedDollar,
     /// Unknown variable.
     #[error("has the unknown variable `{name}`")]
     Unknown {
@@ -85,7 +85,7 @@ impl TemplateString {
                 rest = after;
                 continue;
             }
-            let inner = after.strip_prefix('{').ok_or(TemplateError::LoneDollar)?;
+            let inner = after.strip_prefix('{').ok_or(TemplateError::UnescapedDollar)?;
             let (name, after) = inner.split_once('}').ok_or(TemplateError::Open)?;
             push_literal(&mut parts, &mut literal);
             parts.push(variable(name)?);

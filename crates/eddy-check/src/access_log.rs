@@ -53,7 +53,7 @@ fn check_service(
     let (mut interval, mut timeout) = (Duration::from_secs(1), Duration::from_secs(5));
     set(&mut interval, spec.interval);
     set(&mut timeout, spec.timeout);
-    if let Some(config) = clusters.get(cluster).filter(|config| !speaks_http2(config)) {
+    if let Some(config) = clusters.get(cluster).filter(|config| !supports_http2(config)) {
         report
             .error(name.place, format!("gRPC needs HTTP/2, but the cluster `{}` uses HTTP/1.1", config.name))
             .hint("add `protocol: http2` to the cluster");
@@ -70,7 +70,7 @@ fn check_service(
 }
 
 /// Whether the endpoints can be reached over HTTP/2.
-fn speaks_http2(cluster: &ClusterConfig) -> bool {
+fn supports_http2(cluster: &ClusterConfig) -> bool {
     match cluster.protocol {
         LinkProtocol::Http1 => false,
         LinkProtocol::Http2 => true,

@@ -11,8 +11,8 @@ use eddy_spec::spec::AcmeSpec;
 use eddy_spec::value::CertifiedHost;
 
 use super::filter::folder_of;
-use super::names::place_text;
-use super::written_path::{written, written_place};
+use super::names::format_position;
+use super::written_path::{source_position, written};
 
 /// Collects the certificates that listeners order.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ impl Orders {
                 let before = self.places.get(first).expect("each ordered certificate has a position");
                 let message = format!(
                     "a certificate whose first host is `{first}` is ordered for other hosts in {}",
-                    place_text(*before, place, sources)
+                    format_position(*before, place, sources)
                 );
                 report
                     .error(place, message)
@@ -74,7 +74,7 @@ impl Orders {
                 authority.certificates.push(OrderedCertificate { hosts, file: file.clone() });
             }
         }
-        let written = WrittenPath { path: file, text: None, place: written_place(place, sources) };
+        let written = WrittenPath { path: file, text: None, place: source_position(place, sources) };
         Some(CertificateFiles { chain: written.clone(), key: written, ocsp: None, hosts: None })
     }
 
@@ -134,7 +134,7 @@ fn check_authority(
         authorities: spec.authorities.as_ref().map(|path| written(path, sources)),
         folder: store.join(folder_name(directory)),
         certificates: Vec::new(),
-        place: written_place(*place, sources),
+        place: source_position(*place, sources),
     })
 }
 
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_directory_has_a_folder_of_its_own() {
+    fn each_acme_directory_has_its_own_folder() {
         assert_eq!(folder_name(LETS_ENCRYPT), "acme-v02.api.letsencrypt.org_directory");
         assert_eq!(folder_name("https://[::1]:14000/dir/"), "___1__14000_dir");
         assert_ne!(folder_name("https://a.test/acme/one"), folder_name("https://a.test/acme/two"));

@@ -239,7 +239,7 @@ fn request_id(spec: RequestIdSpec, report: &mut ProblemReport) -> RequestIdConfi
     set(&mut config.format, spec.format);
     note_trust(spec.trusted.as_ref(), report);
     config.trusted = blocks(spec.trusted.map(|trusted| trusted.value));
-    set(&mut config.is_told, spec.respond);
+    set(&mut config.is_in_response, spec.respond);
     config
 }
 

@@ -89,7 +89,7 @@ fn check_cluster(
     }
     if let Some(window) = spec.slow_start {
         cluster.slow_start = Some(window.value.0);
-        if cluster.balance.goes_by_key() {
+        if cluster.balance.balances_by_key() {
             report
                 .warning(window.place, "slow start has no effect with balancing by a key: it would move keys")
                 .hint("leave `slow_start` out, or use another `balance`");

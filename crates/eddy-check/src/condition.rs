@@ -14,12 +14,12 @@ pub(super) struct Conditions {
     pub(super) methods: Vec<String>,
     pub(super) headers: Vec<ValueMatch>,
     pub(super) query: Vec<ValueMatch>,
-    pub(super) places: ConditionPlaces,
+    pub(super) places: ConditionPositions,
 }
 
 /// Positions of the conditions, for messages of the router.
 #[derive(Clone, Debug, Default)]
-pub struct ConditionPlaces {
+pub struct ConditionPositions {
     /// Hosts.
     pub host: Option<SourceSpan>,
     /// Path.
@@ -38,7 +38,7 @@ pub(super) fn check_conditions(
     report: &mut ProblemReport,
 ) -> Conditions {
     let Some(Spanned { value: Boxed(spec), .. }) = spec else { return Conditions::default() };
-    let mut places = ConditionPlaces {
+    let mut places = ConditionPositions {
         host: spec.host.as_ref().map(|host| host.place),
         path: spec.path.as_ref().map(path_place),
         method: spec.method.as_ref().map(|method| method.place),

@@ -18,10 +18,10 @@ use eddy_spec::{Leniency, ObjectStatus, version_of};
 
 use super::cluster_draft::ClusterDraft;
 use super::filter::CheckedFilters;
-use super::forward::check_ends;
+use super::forward::check_forward_clusters;
 use super::listener_registry::ListenerRegistry;
 use super::routes::check_routes;
-use super::shown::shown_text;
+use super::shown::redacted_yaml;
 use super::table_draft::TablesDraft;
 
 /// Parts of the configuration before, which the next one keeps.
@@ -98,7 +98,7 @@ impl<'s> Draft<'s> {
         let acme = taken.orders.finish(&listeners, report);
         let (tables, places, table_names) = tables.finish();
         check_routes(&listeners, (&tables, &places), report);
-        check_ends(&listeners, &clusters, sources, report);
+        check_forward_clusters(&listeners, &clusters, sources, report);
         if report.has_errors() {
             return None;
         }
@@ -127,7 +127,7 @@ impl<'s> Draft<'s> {
 
     /// Shows the documents of a source, with secrets hidden.
     pub fn show<'n>(&mut self, number: usize, roots: impl IntoIterator<Item = &'n YamlNode<'n>>) {
-        self.show_text(number, shown_text(&self.sources[number], roots));
+        self.show_text(number, redacted_yaml(&self.sources[number], roots));
     }
 
     /// Shows this text for a source.

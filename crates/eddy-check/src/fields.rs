@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use eddy_builtin::{BuiltinConfig, MessageFieldsConfig, WantedField};
+use eddy_builtin::{BuiltinConfig, FieldToExtract, MessageFieldsConfig};
 use eddy_config::{FilterConfig, FilterKind};
 use eddy_ids::{FilterId, Shared, SlotsDraft};
 use eddy_spec::problem::{ProblemReport, SourceSpan};
@@ -57,7 +57,7 @@ pub(super) fn check_fields(
         usize::try_from(body_bytes_max).unwrap_or(MESSAGE_BYTES_MAX).min(MESSAGE_BYTES_MAX);
     let request = fields_of(spec.request.as_ref(), &[], report)?;
     let response = fields_of(spec.response.as_ref(), &request, report)?;
-    let one = |fields: Vec<WantedField>| (!fields.is_empty()).then(|| config.clone()).zip(Some(fields));
+    let one = |fields: Vec<FieldToExtract>| (!fields.is_empty()).then(|| config.clone()).zip(Some(fields));
     let request = one(request).map(|(config, request)| MessageFieldsConfig { request, ..config });
     let response = one(response).map(|(config, response)| MessageFieldsConfig { response, ..config });
     Some(FilterMessageFields { request, response })
@@ -65,9 +65,9 @@ pub(super) fn check_fields(
 
 fn fields_of(
     fields: Option<&Spanned<NamedMap<RecordKey, FilterFieldSpec>>>,
-    request: &[WantedField],
+    request: &[FieldToExtract],
     report: &mut ProblemReport,
-) -> Option<Vec<WantedField>> {
+) -> Option<Vec<FieldToExtract>> {
     let mut all = Vec::new();
     for NamedEntry { name, value } in fields.into_iter().flat_map(|fields| &fields.value.0) {
         let Some(Spanned { value: FilterFieldSpec { path, messages, values }, .. }) = value.clone() else {
@@ -75,7 +75,7 @@ fn fields_of(
         };
         note_repeated_key(name, request, report);
         let spec = MessageFieldSpec { path, messages, places: None, values, bytes: None };
-        all.push(WantedField { has_places: true, ..wanted(&name.value.0, spec)? });
+        all.push(FieldToExtract { has_places: true, ..wanted(&name.value.0, spec)? });
     }
     Some(all)
 }
@@ -98,7 +98,7 @@ pub(super) fn note_conflicts(
             continue;
         }
         let mut fields = own.fields();
-        let is_other = |field: &&WantedField, of: &WantedField| {
+        let is_other = |field: &&FieldToExtract, of: &FieldToExtract| {
             field.name == of.name && (field.at != of.at || own.descriptors != other.descriptors)
         };
         if let Some(field) = fields.find(|field| other.fields().any(|of| is_other(field, of))) {

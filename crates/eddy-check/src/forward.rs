@@ -40,7 +40,7 @@ pub(crate) fn check_forward(
         if names.is_none() && std::mem::replace(&mut is_open, true) {
             report.error(way.place, "another entry without `server_names` already matches these connections");
         }
-        check_way(&way.value, transport, report);
+        check_forward_target(&way.value, transport, report);
         let names: Vec<_> =
             names.into_iter().flat_map(|names| &names.value).map(|name| name.value.clone()).collect();
         let cluster = clusters.resolve(way.value.cluster.as_ref()?, report)?;
@@ -53,7 +53,7 @@ pub(crate) fn check_forward(
 }
 
 /// Reports keys of a target that have no effect for its transport protocol.
-fn check_way(way: &ForwardSpec, transport: TransportName, report: &mut ProblemReport) {
+fn check_forward_target(way: &ForwardSpec, transport: TransportName, report: &mut ProblemReport) {
     let (keys, reason) = match transport {
         TransportName::Tcp => {
             let keys = [
@@ -92,7 +92,7 @@ fn count(number: Option<Spanned<Number<1, 1_000_000_000>>>) -> Option<NonZeroU32
 
 /// Reports clusters that connections or datagrams cannot be forwarded to: TLS of the cluster would be added on top of
 /// the forwarded bytes, and a Unix socket accepts no UDP datagrams.
-pub(crate) fn check_ends(
+pub(crate) fn check_forward_clusters(
     listeners: &[ListenerConfig],
     clusters: &ClusterDraft<'_>,
     sources: &[SourceText],

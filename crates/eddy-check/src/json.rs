@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_json_cannot_say_is_refused() {
+    fn values_that_json_cannot_represent_are_refused() {
         for yaml in [".inf", "-.INF", ".nan", &format!("{}1{}", "[".repeat(40), "]".repeat(40))] {
             let mut report = ProblemReport::new();
             let root = parse(yaml, 0, &mut report).root.unwrap();
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_a_limit() {
+    fn the_size_of_the_json_is_limited() {
         let mut report = ProblemReport::new();
         let yaml = format!(
             "[{}]",
@@ -210,7 +210,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_looks_like_a_number_is_json(text in "[-+.0-9eExo]{0,12}") {
+        fn numbers_are_valid_json(text in "[-+.0-9eExo]{0,12}") {
             if let PlainScalar::Is(json) = plain(&text) {
                 prop_assert!(serde_json::from_str::<serde_json::Value>(&json).is_ok() || json.contains('e'), "{}", json);
             }

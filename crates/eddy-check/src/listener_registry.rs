@@ -7,7 +7,7 @@ use eddy_ids::Shared;
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 
 use super::acme::Orders;
-use super::names::place_text;
+use super::names::format_position;
 
 /// Names and addresses in use, and certificates that are ordered.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl<'s> ListenerRegistry<'s> {
             return;
         }
         if let Some(first) = self.addresses.insert(address.clone(), place) {
-            let first = place_text(first, place, self.sources);
+            let first = format_position(first, place, self.sources);
             report.error(place, format!("another listener already has the address `{address}`, in {first}"));
         }
     }
@@ -40,7 +40,7 @@ impl<'s> ListenerRegistry<'s> {
     /// Registers a name; reports an error if another listener already has it.
     pub(super) fn take_name(&mut self, name: &Shared<str>, place: SourceSpan, report: &mut ProblemReport) {
         if let Some(first) = self.names.insert(Shared::clone(name), place) {
-            let first = place_text(first, place, self.sources);
+            let first = format_position(first, place, self.sources);
             report.error(place, format!("another listener already has the name `{name}`, in {first}"));
         }
     }

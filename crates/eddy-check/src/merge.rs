@@ -7,7 +7,7 @@ use eddy_spec::problem::{ProblemReport, SourceText, shown};
 use eddy_spec::read::{NamedMap, Spanned};
 use eddy_spec::spec::GatewaySpec;
 
-use super::names::place_text;
+use super::names::format_position;
 
 /// Merges `other` into `united`: lists are concatenated, mappings of names are merged. A key or name that occurs in
 /// both is an error that names both positions.
@@ -66,8 +66,10 @@ impl Once<'_, '_> {
     fn take<T>(&mut self, key: &str, mine: &mut Option<Spanned<T>>, other: Option<Spanned<T>>) {
         match (&*mine, other) {
             (Some(first), Some(second)) => {
-                let message =
-                    format!("`{key}` is already in {}", place_text(first.place, second.place, self.sources));
+                let message = format!(
+                    "`{key}` is already in {}",
+                    format_position(first.place, second.place, self.sources)
+                );
                 self.report.error(second.place, message).hint("keep one of them");
             }
             (None, other) => *mine = other,
@@ -95,7 +97,7 @@ impl Once<'_, '_> {
                     let name = shown(text(&entry.name.value)).into_owned();
                     let message = format!(
                         "the {what} `{name}` is already defined in {}",
-                        place_text(*place, entry.name.place, self.sources)
+                        format_position(*place, entry.name.place, self.sources)
                     );
                     self.report.error(entry.name.place, message).hint("keep one of them, or rename one");
                 }

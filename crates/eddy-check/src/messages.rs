@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddy_builtin::{MessageFieldsConfig, MessagePath, RedactConfig, RedactEdit, WantedField};
+use eddy_builtin::{FieldToExtract, MessageFieldsConfig, MessagePath, RedactConfig, RedactEdit};
 use eddy_spec::problem::ProblemReport;
 use eddy_spec::read::{NamedEntry, Spanned};
 use eddy_spec::spec::{MessageFieldSpec, MessageFieldsSpec, MessagePathSpec, RedactSpec, RequestFieldSpec};
@@ -68,7 +68,7 @@ pub(super) fn message_fields(
 /// Reports a key of a response field that a field of the request has already.
 pub(super) fn note_repeated_key(
     name: &Spanned<RecordKey>,
-    request: &[WantedField],
+    request: &[FieldToExtract],
     report: &mut ProblemReport,
 ) {
     let key = &name.value.0;
@@ -78,8 +78,8 @@ pub(super) fn note_repeated_key(
     }
 }
 
-pub(super) fn wanted(name: &str, spec: MessageFieldSpec) -> Option<WantedField> {
-    let mut wanted = WantedField::new(name, &spec.path?.value.0);
+pub(super) fn wanted(name: &str, spec: MessageFieldSpec) -> Option<FieldToExtract> {
+    let mut wanted = FieldToExtract::new(name, &spec.path?.value.0);
     wanted.at.messages = names_of(spec.messages);
     set(&mut wanted.has_places, spec.places);
     set(&mut wanted.values_max, spec.values);

@@ -84,7 +84,7 @@ pub(crate) fn free_name(name: &Shared<str>, is_taken: impl Fn(&str) -> bool) -> 
 }
 
 /// Formats `place` for a message about `here`: its line, with the file name if the file is another one.
-pub(crate) fn place_text(place: SourceSpan, here: SourceSpan, sources: &[SourceText]) -> String {
+pub(crate) fn format_position(place: SourceSpan, here: SourceSpan, sources: &[SourceText]) -> String {
     if place.source == here.source {
         return format!("line {}", place.line);
     }

@@ -7,12 +7,12 @@ use eddy_ids::TableId;
 use eddy_route::{CompiledRule, PathPattern, RouteError, RouteProblem, RouteTable, Router, Rule, ValueTest};
 use eddy_spec::problem::{ProblemReport, SourceSpan};
 
-use super::table_draft::{RulePlaces, TablePlaces};
+use super::table_draft::{RulePositions, TablePositions};
 
 /// Builds a router for the tables of each listener, and for each table that no listener serves.
 pub(crate) fn check_routes(
     listeners: &[ListenerConfig],
-    (tables, places): (&TableSlots, &TablePlaces),
+    (tables, places): (&TableSlots, &TablePositions),
     report: &mut ProblemReport,
 ) {
     let mut served: Vec<Vec<TableId>> = Vec::new();
@@ -29,7 +29,7 @@ pub(crate) fn check_routes(
     }
     // After errors, a rule may lack the parts that were invalid.
     let is_sound = !report.has_errors();
-    let mut outlook = Outlook::default();
+    let mut outlook = RuleReachability::default();
     for ids in served {
         let chosen: Vec<&TableConfig> = ids.iter().map(|id| &*tables[*id]).collect();
         let routes: Vec<&RouteTable> = chosen.iter().map(|table| &table.routes).collect();
@@ -57,9 +57,9 @@ fn may_follow(problem: &RouteProblem) -> bool {
 
 /// Collects which rules can win, over all routers.
 #[derive(Default)]
-struct Outlook {
+struct RuleReachability {
     /// Positions of rules that can win in some listener.
-    living: HashSet<SourceSpan>,
+    winnable: HashSet<SourceSpan>,
     /// Rules that can never win in some listener, with the reason.
     dead: BTreeMap<SourceSpan, Dead>,
     /// Rules that are redundant in some listener, with the reason.
@@ -81,7 +81,7 @@ struct Dead {
     reason: String,
 }
 
-impl Outlook {
+impl RuleReachability {
     /// Adds the results for the router of these tables, whose rules are at `places`.
     fn take(&mut self, router: &Router, tables: &[&TableConfig], places: &[SourceSpan]) {
         let action = |rule: &CompiledRule| tables[rule.table as usize].action(rule.action);
@@ -91,7 +91,7 @@ impl Outlook {
             match ranked.dead {
                 Some(reason) => drop(self.dead.insert(place, Dead { rule: ranked.rule.rule, reason })),
                 None => {
-                    self.living.insert(place);
+                    self.winnable.insert(place);
                     match ranked.redundant {
                         Some(other) => {
                             let example = ranked.example.map(|example| example.to_string());
@@ -108,7 +108,7 @@ impl Outlook {
     fn note(&self, report: &mut ProblemReport) {
         for (place, Dead { rule, reason }) in &self.dead {
             let is_written = *place != SourceSpan::default();
-            if is_written && !self.living.contains(place) {
+            if is_written && !self.winnable.contains(place) {
                 report
                     .warning(*place, format!("the rule `{rule}` can never win: {reason}"))
                     .hint("`eddy routes` shows the order of all rules");
@@ -132,7 +132,7 @@ impl Outlook {
 }
 
 /// Reports a problem that the router found in a rule, at the key in question.
-fn note(error: &RouteError, tables: (&TableSlots, &TablePlaces), report: &mut ProblemReport) {
+fn note(error: &RouteError, tables: (&TableSlots, &TablePositions), report: &mut ProblemReport) {
     let place = match rule_of(error, tables) {
         Some((rule, places)) => place_of(&error.problem, rule, places).unwrap_or(places.rule),
         None => SourceSpan::default(),
@@ -141,8 +141,8 @@ fn note(error: &RouteError, tables: (&TableSlots, &TablePlaces), report: &mut Pr
 }
 
 /// Returns the position of the key in question, if it is more specific than the rule.
-fn place_of(problem: &RouteProblem, rule: &Rule, places: &RulePlaces) -> Option<SourceSpan> {
-    let RulePlaces { conditions, rewrite, .. } = places;
+fn place_of(problem: &RouteProblem, rule: &Rule, places: &RulePositions) -> Option<SourceSpan> {
+    let RulePositions { conditions, rewrite, .. } = places;
     match problem {
         RouteProblem::Host { .. } => conditions.host,
         RouteProblem::Path { .. } | RouteProblem::Template { .. } => conditions.path,
@@ -181,8 +181,8 @@ fn is_regex(test: &ValueTest, pattern: &str) -> bool {
 /// Returns the rule of `error`, and its positions.
 fn rule_of<'t>(
     error: &RouteError,
-    (tables, places): (&'t TableSlots, &'t TablePlaces),
-) -> Option<(&'t Rule, &'t RulePlaces)> {
+    (tables, places): (&'t TableSlots, &'t TablePositions),
+) -> Option<(&'t Rule, &'t RulePositions)> {
     let tables = tables.iter().filter_map(|(id, table)| Some((table, places.get(id)?)));
     let mut rules = tables.flat_map(|(table, places)| table.routes.rules.iter().zip(places));
     rules.find(|(rule, _)| rule.origin == error.origin && rule.name == error.rule)

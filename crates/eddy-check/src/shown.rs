@@ -7,7 +7,7 @@ use eddy_spec::yaml::{YamlEntry, YamlNode, YamlNodeKind};
 
 /// Writes a parsed source as YAML: its name, then the root values of its documents. Comments are omitted, because they
 /// may contain secrets, too.
-pub(super) fn shown_text<'n>(
+pub(super) fn redacted_yaml<'n>(
     source: &SourceText,
     roots: impl IntoIterator<Item = &'n YamlNode<'n>>,
 ) -> String {
@@ -137,7 +137,7 @@ impl RedactedYamlWriter {
 
     /// Writes a text that was written without quotes as it was if that is safe, else in double quotes.
     fn plain(&mut self, text: &str) {
-        if text == "~" || stays_plain(text) {
+        if text == "~" || needs_no_quotes(text) {
             self.out.push_str(text);
         } else {
             self.quoted(text);
@@ -166,7 +166,7 @@ impl RedactedYamlWriter {
 }
 
 /// Whether a text that was written without quotes is certain to have the same meaning without them.
-fn stays_plain(text: &str) -> bool {
+fn needs_no_quotes(text: &str) -> bool {
     let is_safe = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-' | b':');
     let bytes = text.as_bytes();
     let ends_well = bytes.last().is_some_and(|byte| *byte != b':');
@@ -225,20 +225,20 @@ mod tests {
     use eddy_spec::problem::{ProblemReport, SourceText};
     use eddy_spec::yaml::parse;
 
-    use super::shown_text;
+    use super::redacted_yaml;
 
     fn check(text: &str, expected: &str) {
         let source = SourceText::new("a.yaml", text);
         let tree = parse(&source.text, 0, &mut ProblemReport::new());
-        let shown = shown_text(&source, &tree.root);
+        let shown = redacted_yaml(&source, &tree.root);
         assert_eq!(&*shown, format!("# a.yaml\n{expected}"));
         let again = parse(&shown, 0, &mut ProblemReport::new());
-        let twice = shown_text(&source, &again.root);
+        let twice = redacted_yaml(&source, &again.root);
         assert_eq!(shown, twice, "what is shown reads the same");
     }
 
     #[test]
-    fn what_was_read_is_shown_without_comments() {
+    fn the_configuration_is_shown_without_comments() {
         check(
             "a: {b: [1, 'x y', \"ü\\n\"], c: {}} # secret\nd:\n",
             "a:\n  b:\n    - 1\n    - \"x y\"\n    - \"\\U000000fc\\n\"\n  c: {}\nd: ~\n",

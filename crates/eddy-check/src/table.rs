@@ -13,7 +13,7 @@ use eddy_spec::value::ConfigName;
 use super::action::{CheckedAction, check_action};
 use super::condition::check_conditions;
 use super::draft::Draft;
-use super::table_draft::{RulePlaces, TableDraft};
+use super::table_draft::{RulePositions, TableDraft};
 
 /// Checks the rules of a table. The clusters that they name count as used.
 pub fn check_rules(
@@ -66,7 +66,7 @@ impl TableChecker<'_, '_> {
             // A placeholder: after an error the configuration is not used.
             None => (self.table.action(Action::new(ActionKind::Weighted(Vec::new()))), None, None),
         };
-        let places = RulePlaces { rule: place, conditions: conditions.places, rewrite: rewrite_place };
+        let places = RulePositions { rule: place, conditions: conditions.places, rewrite: rewrite_place };
         let rule = Rule {
             name,
             origin: self.draft.origin(place),

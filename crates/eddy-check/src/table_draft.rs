@@ -7,20 +7,20 @@ use eddy_spec::problem::SourceSpan;
 use eddy_spec::read::Spanned;
 use eddy_spec::value::ConfigName;
 
-use super::condition::ConditionPlaces;
+use super::condition::ConditionPositions;
 use super::names::{NameRegistry, free_name};
 
 /// Tables under construction.
 #[derive(Debug)]
 pub struct TablesDraft<'l> {
     slots: SlotsDraft<'l, TableId, Shared<str>, TableConfig>,
-    places: TablePlaces,
+    places: TablePositions,
     /// Names of the tables of eddy's own configuration.
     pub names: NameRegistry<TableId>,
 }
 
 /// Positions of the rules of each table.
-pub(crate) type TablePlaces = BySlot<TableId, Vec<RulePlaces>>;
+pub(crate) type TablePositions = BySlot<TableId, Vec<RulePositions>>;
 
 impl<'l> TablesDraft<'l> {
     /// Creates a draft without tables; those with a name of the last configuration get the same identifier.
@@ -46,7 +46,7 @@ impl<'l> TablesDraft<'l> {
     }
 
     /// Returns the tables, the positions of their rules, and the names of those of eddy's own configuration.
-    pub fn finish(self) -> (TableSlots, TablePlaces, NameRegistry<TableId>) {
+    pub fn finish(self) -> (TableSlots, TablePositions, NameRegistry<TableId>) {
         (self.slots.finish(), self.places, self.names)
     }
 }
@@ -57,7 +57,7 @@ pub struct TableDraft {
     /// Rules so far, and their actions.
     pub config: TableConfig,
     /// Positions of each rule.
-    pub places: Vec<RulePlaces>,
+    pub places: Vec<RulePositions>,
 }
 
 impl TableDraft {
@@ -72,7 +72,7 @@ impl TableDraft {
     }
 
     /// Adds a rule and its positions.
-    pub fn push(&mut self, rule: Rule, places: RulePlaces) {
+    pub fn push(&mut self, rule: Rule, places: RulePositions) {
         self.config.routes.rules.push(rule);
         self.places.push(places);
     }
@@ -80,18 +80,18 @@ impl TableDraft {
 
 /// Positions of a rule and its parts.
 #[derive(Clone, Debug)]
-pub struct RulePlaces {
+pub struct RulePositions {
     /// The rule.
     pub rule: SourceSpan,
     /// The conditions of the rule.
-    pub conditions: ConditionPlaces,
+    pub conditions: ConditionPositions,
     /// The path rewrite, if the rule has one.
     pub rewrite: Option<SourceSpan>,
 }
 
-impl RulePlaces {
+impl RulePositions {
     /// Returns the positions of a rule whose parts have none of their own.
     pub fn of(rule: SourceSpan) -> Self {
-        Self { rule, conditions: ConditionPlaces::default(), rewrite: None }
+        Self { rule, conditions: ConditionPositions::default(), rewrite: None }
     }
 }

@@ -12,7 +12,7 @@ use eddy_tls::is_server_name;
 
 use super::acme::Orders;
 use super::setting::set;
-use super::written_path::{written, written_place};
+use super::written_path::{source_position, written};
 
 /// Checks the TLS settings of a listener; the files themselves are read elsewhere.
 pub(super) fn check_tls(
@@ -100,7 +100,7 @@ pub(super) fn check_cluster_tls(
     report: &mut ProblemReport,
 ) -> ClusterTlsConfig {
     let Spanned { value: spec, place } = spec;
-    let mut tls = ClusterTlsConfig::new(written_place(place, sources));
+    let mut tls = ClusterTlsConfig::new(source_position(place, sources));
     tls.server_name = spec.server_name.map(|name| name.value.0);
     set(&mut tls.sends_name, spec.send_name);
     tls.authorities = spec.authorities.as_ref().map(|path| written(path, sources));

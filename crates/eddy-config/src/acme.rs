@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use eddy_model::{WrittenPath, WrittenPlace};
+use eddy_model::{SourcePosition, WrittenPath};
 
 /// An ACME certificate authority and the certificates that are ordered from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct AcmeConfig {
     /// The certificates; each is stored in a file of its own.
     pub certificates: Vec<OrderedCertificate>,
     /// Position in the configuration, for problems that are found later.
-    pub place: WrittenPlace,
+    pub place: SourcePosition,
 }
 
 /// A certificate that is ordered from the authority.

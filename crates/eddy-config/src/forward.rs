@@ -71,7 +71,7 @@ impl Forward {
 
 impl Forwarding {
     /// Whether the target depends on the server name (SNI).
-    pub fn goes_by_name(&self) -> bool {
+    pub fn routes_by_server_name(&self) -> bool {
         self.ways.iter().any(|way| !way.names.is_empty())
     }
 
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_specific_name_wins_whatever_the_order() {
+    fn the_most_specific_name_wins_in_any_order() {
         let last = Slots::<ClusterId, Shared<str>, ClusterConfig>::default();
         let mut clusters = last.draft();
         let c = ["0", "1", "2", "3", "4"].map(|name| clusters.reserve(name.into()));
@@ -174,9 +174,9 @@ mod tests {
             ways.reverse();
         }
         let closed = of(vec![way(&["a.test"], c[0])]);
-        assert!(closed.goes_by_name());
+        assert!(closed.routes_by_server_name());
         assert_eq!(closed.find(Some("b.test")), None);
         assert_eq!(closed.find(None), None);
-        assert!(!of(vec![way(&[], c[0])]).goes_by_name());
+        assert!(!of(vec![way(&[], c[0])]).routes_by_server_name());
     }
 }

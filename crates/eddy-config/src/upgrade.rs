@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn websocket_is_all_by_default_and_http_is_nothing_to_switch_to() {
+    fn only_websocket_is_allowed_by_default_and_http_never() {
         let usual = Upgrades::default();
         assert!(usual.allow(b"WebSocket") && !usual.allow(b"websocket/13") && !usual.allow(b""));
         assert!(!Upgrades::none().allow(b"websocket"));

@@ -14,7 +14,7 @@ use eddy_route::{
 };
 
 use super::named::{NameAllocator, is_name_letter};
-use super::plain::{Loss, PlainRule, hosts_of, takes_all};
+use super::plain::{Loss, PlainRule, hosts_of, matches_all_requests};
 
 /// Converts the rules of a table of any dialect to eddy's own rules.
 pub(super) fn rules(config: &TableConfig, is_alone: bool, losses: &mut Vec<Loss>) -> Vec<PlainRule> {
@@ -209,7 +209,7 @@ impl RouteTableConverter<'_> {
         let mut done: Vec<HostPattern> = Vec::new();
         for host in hosts {
             let is_wider = |other: &HostPattern| *other != host && is_below(&host, other);
-            let is_covered = self.rules.iter().any(|kept| takes_all(&kept.plain.rule, &host));
+            let is_covered = self.rules.iter().any(|kept| matches_all_requests(&kept.plain.rule, &host));
             if !is_convertible_host(&host) || done.contains(&host) || is_covered || !all.iter().any(is_wider)
             {
                 continue;

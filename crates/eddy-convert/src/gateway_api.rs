@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::named::NameAllocator;
 use super::plain::{
-    Loss, PlainConfig, PlainListener, PlainRule, has_unsupported_hosts, host_text, hosts_of, takes_all,
-    unsupported_action_settings,
+    Loss, PlainConfig, PlainListener, PlainRule, has_unsupported_hosts, host_text, hosts_of,
+    matches_all_requests, unsupported_action_settings,
 };
 use super::yaml::{block, time};
 
@@ -117,7 +117,8 @@ impl GatewayApiWriter<'_> {
         for wide in rules {
             for host in hosts_of(&wide.rule) {
                 let narrow = rules.iter().flat_map(|narrow| hosts_of(&narrow.rule)).find(|narrow| {
-                    is_within(narrow, &host) && !rules.iter().any(|rule| takes_all(&rule.rule, narrow))
+                    is_within(narrow, &host)
+                        && !rules.iter().any(|rule| matches_all_requests(&rule.rule, narrow))
                 });
                 if let Some(narrow) = narrow.as_ref().and_then(host_text) {
                     let reason = format!(

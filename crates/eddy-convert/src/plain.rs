@@ -89,7 +89,7 @@ pub(super) fn unsupported_action_settings(action: &Action) -> impl Iterator<Item
 }
 
 /// Whether a rule matches all requests for a host, so that none of them reaches rules of less specific hosts.
-pub(super) fn takes_all(rule: &Rule, host: &HostPattern) -> bool {
+pub(super) fn matches_all_requests(rule: &Rule, host: &HostPattern) -> bool {
     let is_any_prefix = matches!(&rule.path, PathPattern::Prefix(prefix) if prefix == "/");
     let is_for_all = is_any_prefix || rule.path == PathPattern::Any;
     is_for_all
@@ -107,17 +107,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_takes_all_requests_for_a_host_only_without_any_condition() {
+    fn a_rule_matches_all_requests_for_a_host_only_without_conditions() {
         let host = HostPattern::Exact("a.test".to_owned());
         let all = Rule {
             hosts: vec![host.clone()],
             path: PathPattern::Prefix("/".to_owned()),
             ..Rule::new("all", SourceLocation { file: "".into(), line: 1 })
         };
-        assert!(takes_all(&all, &host));
-        assert!(takes_all(&Rule { path: PathPattern::Any, ..all.clone() }, &host));
-        assert!(!takes_all(&all, &HostPattern::Any));
-        assert!(takes_all(&Rule { hosts: Vec::new(), ..all.clone() }, &HostPattern::Any));
+        assert!(matches_all_requests(&all, &host));
+        assert!(matches_all_requests(&Rule { path: PathPattern::Any, ..all.clone() }, &host));
+        assert!(!matches_all_requests(&all, &HostPattern::Any));
+        assert!(matches_all_requests(&Rule { hosts: Vec::new(), ..all.clone() }, &HostPattern::Any));
         let half = Fraction { numerator: 1, denominator: 2 };
         for rule in [
             Rule { fraction: Some(half), ..all.clone() },
@@ -125,7 +125,7 @@ mod tests {
             Rule { path: PathPattern::Prefix("/a".to_owned()), ..all.clone() },
             Rule { hosts: Vec::new(), ..all },
         ] {
-            assert!(!takes_all(&rule, &host), "{rule:?}");
+            assert!(!matches_all_requests(&rule, &host), "{rule:?}");
         }
     }
 }

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 use eddy_config::{Action, ActionKind, GatewayConfig, Redirect, Respond, SitesAt, SitesConfig};
 use eddy_route::nginx::{
-    FieldText, LastTry, LetterCase, LocationHandler, NameForm, PlaceKind, PlaceSpec, ProxyHand,
-    ProxyPassTarget, RewriteDirective, Sites, TextTemplate,
+    BlockKind, BlockSpec, FieldText, LetterCase, LocationHandler, NameForm, ProxyPassSettings,
+    ProxyPassTarget, RewriteDirective, Sites, TextTemplate, TryFilesFallback,
 };
 use eddy_route::{HostPattern, PathPattern, PathRewrite, Rule};
 
@@ -49,7 +49,7 @@ struct ServerLocations {
 }
 
 impl<'l> SitesConverter<'l> {
-    fn add_loss(&mut self, place: &PlaceSpec, reason: &str) {
+    fn add_loss(&mut self, place: &BlockSpec, reason: &str) {
         let reason = format!("`{}`: {reason}", place.name);
         self.losses.push(Loss { origin: place.origin.clone(), reason });
     }
@@ -113,12 +113,12 @@ impl<'l> SitesConverter<'l> {
         let paths = level.paths.iter().map(|index| &places[*index as usize]);
         let texts: HashSet<&str> = paths.clone().map(text_of).collect();
         let exacts: HashSet<&str> =
-            paths.filter(|place| matches!(place.kind, PlaceKind::Exact(_))).map(text_of).collect();
+            paths.filter(|place| matches!(place.kind, BlockKind::Exact(_))).map(text_of).collect();
         // Without regular expressions, `^~` has no effect.
         let final_rank = if level.patterns.is_empty() { PLAIN } else { FINAL };
         for index in &level.paths {
             let location = &places[*index as usize];
-            let (PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text)) =
+            let (BlockKind::Exact(text) | BlockKind::Prefix(text) | BlockKind::FinalPrefix(text)) =
                 &location.kind
             else {
                 continue;
@@ -131,7 +131,7 @@ impl<'l> SitesConverter<'l> {
                 continue;
             }
             let is_proxied =
-                matches!(location.hand, LocationHandler::Proxy(_)) && location.last_try.is_none();
+                matches!(location.hand, LocationHandler::Proxy(_)) && location.try_files_fallback.is_none();
             let trimmed = text.strip_suffix('/').filter(|trimmed| !trimmed.is_empty());
             let redirected = trimmed.filter(|trimmed| is_proxied && !texts.contains(trimmed));
             if let Some(trimmed) = redirected {
@@ -162,13 +162,13 @@ impl<'l> SitesConverter<'l> {
         let place = &self.sites.places()[index as usize];
         let length = i32::try_from(text.len()).unwrap_or(LENGTH_MAX).min(LENGTH_MAX);
         let (mut path, rank) = match &place.kind {
-            PlaceKind::Exact(_) => (PathPattern::Exact(text.to_owned()), 0),
-            PlaceKind::FinalPrefix(_) => (PathPattern::Prefix(text.to_owned()), final_rank - length),
-            PlaceKind::Server
-            | PlaceKind::Prefix(_)
-            | PlaceKind::Pattern(_)
-            | PlaceKind::Named(_)
-            | PlaceKind::If => (PathPattern::Prefix(text.to_owned()), PLAIN - length),
+            BlockKind::Exact(_) => (PathPattern::Exact(text.to_owned()), 0),
+            BlockKind::FinalPrefix(_) => (PathPattern::Prefix(text.to_owned()), final_rank - length),
+            BlockKind::Server
+            | BlockKind::Prefix(_)
+            | BlockKind::Pattern(_)
+            | BlockKind::Named(_)
+            | BlockKind::If => (PathPattern::Prefix(text.to_owned()), PLAIN - length),
         };
         let is_by_segment = text == "/" || text.ends_with('/') && has_twin;
         let Some((action, rewrite)) = self.action(index, place, Some(text)) else { return };
@@ -194,7 +194,7 @@ impl<'l> SitesConverter<'l> {
 
     fn pattern_rule(&mut self, index: u32, number: i32, own: &mut Vec<PlainRule>) {
         let place = &self.sites.places()[index as usize];
-        let PlaceKind::Pattern(pattern) = &place.kind else { return };
+        let BlockKind::Pattern(pattern) = &place.kind else { return };
         let flag = if pattern.letter_case() == LetterCase::Ignored { "i" } else { "" };
         let expression = format!("(?s:.*)(?{flag}:{})(?s:.*)", pattern.syntax());
         if let Some((action, rewrite)) = self.action(index, place, None) {
@@ -205,7 +205,7 @@ impl<'l> SitesConverter<'l> {
     fn has_patterns(&self, locations: &[u32]) -> bool {
         locations.iter().any(|index| {
             let place = &self.sites.places()[*index as usize];
-            matches!(place.kind, PlaceKind::Pattern(_)) || self.has_patterns(&place.locations)
+            matches!(place.kind, BlockKind::Pattern(_)) || self.has_patterns(&place.locations)
         })
     }
 
@@ -215,9 +215,9 @@ impl<'l> SitesConverter<'l> {
         for index in locations {
             let place = &places[*index as usize];
             match place.kind {
-                PlaceKind::Named(_) | PlaceKind::Server | PlaceKind::If => continue,
-                PlaceKind::Pattern(_) => level.patterns.push(*index),
-                PlaceKind::Exact(_) | PlaceKind::Prefix(_) | PlaceKind::FinalPrefix(_) => {
+                BlockKind::Named(_) | BlockKind::Server | BlockKind::If => continue,
+                BlockKind::Pattern(_) => level.patterns.push(*index),
+                BlockKind::Exact(_) | BlockKind::Prefix(_) | BlockKind::FinalPrefix(_) => {
                     level.paths.push(*index);
                 }
             }
@@ -250,9 +250,9 @@ impl<'l> SitesConverter<'l> {
         let places = self.sites.places();
         for index in &level.paths {
             let place = &places[*index as usize];
-            let PlaceKind::FinalPrefix(text) = &place.kind else { continue };
+            let BlockKind::FinalPrefix(text) = &place.kind else { continue };
             let is_undone = level.paths.iter().any(|other| {
-                matches!(&places[*other as usize].kind, PlaceKind::Prefix(longer) if longer.len() > text.len() && longer.starts_with(&**text))
+                matches!(&places[*other as usize].kind, BlockKind::Prefix(longer) if longer.len() > text.len() && longer.starts_with(&**text))
             });
             if is_undone {
                 self.add_loss(
@@ -267,7 +267,7 @@ impl<'l> SitesConverter<'l> {
     fn action(
         &mut self,
         index: u32,
-        place: &PlaceSpec,
+        place: &BlockSpec,
         text: Option<&str>,
     ) -> Option<(Action, Option<PathRewrite>)> {
         if !place.error_pages.is_empty() {
@@ -280,7 +280,7 @@ impl<'l> SitesConverter<'l> {
             self.add_loss(place, "`limit_except` cannot be expressed; it is left out");
             return None;
         }
-        let (mut action, rewrite) = match (place.steps.first(), &place.last_try) {
+        let (mut action, rewrite) = match (place.steps.first(), &place.try_files_fallback) {
             (None, _) if place.guard.is_closed => (respond(403, "", "text/plain"), None),
             (Some(RewriteDirective::Return { status, text }), _) => {
                 self.returned(place, *status, text.as_ref())?
@@ -289,12 +289,12 @@ impl<'l> SitesConverter<'l> {
                 self.add_loss(place, "its `if`, `rewrite` or `set` cannot be expressed; it is left out");
                 return None;
             }
-            (None, Some(LastTry::Status(status))) => (respond(*status, "", "text/plain"), None),
-            (None, Some(LastTry::Named(name))) => {
+            (None, Some(TryFilesFallback::Status(status))) => (respond(*status, "", "text/plain"), None),
+            (None, Some(TryFilesFallback::Named(name))) => {
                 let named = self.named(index, name)?;
                 return self.action(index, named, text);
             }
-            (None, Some(LastTry::Path(_))) => {
+            (None, Some(TryFilesFallback::Path(_))) => {
                 self.add_loss(place, "`try_files` to a path cannot be expressed; it is left out");
                 return None;
             }
@@ -303,22 +303,22 @@ impl<'l> SitesConverter<'l> {
                 LocationHandler::Proxy(proxy) => self.proxied(place, proxy, text)?,
             },
         };
-        for field in place.answer_fields.iter() {
+        for field in place.added_headers.iter() {
             self.answer_field(place, field, &mut action);
         }
         Some((action, rewrite))
     }
 
-    fn named(&self, index: u32, name: &str) -> Option<&'l PlaceSpec> {
+    fn named(&self, index: u32, name: &str) -> Option<&'l BlockSpec> {
         let sites = self.sites;
         let server = &sites.servers()[sites.server_of(index) as usize];
         let mut places = server.locations.iter().map(|index| &sites.places()[*index as usize]);
-        places.find(|place| matches!(&place.kind, PlaceKind::Named(own) if **own == *name))
+        places.find(|place| matches!(&place.kind, BlockKind::Named(own) if **own == *name))
     }
 
     fn returned(
         &mut self,
-        place: &PlaceSpec,
+        place: &BlockSpec,
         status: u16,
         text: Option<&TextTemplate>,
     ) -> Option<(Action, Option<PathRewrite>)> {
@@ -342,8 +342,8 @@ impl<'l> SitesConverter<'l> {
 
     fn proxied(
         &mut self,
-        place: &PlaceSpec,
-        proxy: &ProxyHand,
+        place: &BlockSpec,
+        proxy: &ProxyPassSettings,
         text: Option<&str>,
     ) -> Option<(Action, Option<PathRewrite>)> {
         let ProxyPassTarget::Fixed { action, host, .. } = &proxy.upstream else {
@@ -385,7 +385,7 @@ impl<'l> SitesConverter<'l> {
         Some((own, rewrite))
     }
 
-    fn answer_field(&mut self, place: &PlaceSpec, field: &FieldText, action: &mut Action) {
+    fn answer_field(&mut self, place: &BlockSpec, field: &FieldText, action: &mut Action) {
         let is_usual = match &action.kind {
             ActionKind::Respond(respond) => matches!(respond.status, 200 | 201 | 204 | 206 | 304),
             ActionKind::Redirect(_) => true,
@@ -413,7 +413,7 @@ impl<'l> SitesConverter<'l> {
 
 fn push(
     own: &mut Vec<PlainRule>,
-    place: &PlaceSpec,
+    place: &BlockSpec,
     path: PathPattern,
     rank: i32,
     mut action: Action,
@@ -494,10 +494,10 @@ fn is_plain_path(path: &str) -> bool {
 }
 
 /// Returns the path of a location; empty for a location without a path.
-fn text_of(place: &PlaceSpec) -> &str {
+fn text_of(place: &BlockSpec) -> &str {
     match &place.kind {
-        PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => text,
-        PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::Named(_) | PlaceKind::If => "",
+        BlockKind::Exact(text) | BlockKind::Prefix(text) | BlockKind::FinalPrefix(text) => text,
+        BlockKind::Server | BlockKind::Pattern(_) | BlockKind::Named(_) | BlockKind::If => "",
     }
 }
 

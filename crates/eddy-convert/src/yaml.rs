@@ -102,7 +102,7 @@ mod tests {
     use super::block;
 
     #[test]
-    fn blocks_read_well_and_hold_what_they_should() {
+    fn block_scalars_are_readable_and_keep_their_content() {
         let value = json!({"a": [{"b": 1, "c": ["x", "y z"]}, "1"], "d": {}, "e": {"f": "on", "g": null}});
         let text = block(&value, 0);
         assert_eq!(text, "a:\n  - b: 1\n    c: [x, \"y z\"]\n  - \"1\"\nd: {}\ne:\n  f: \"on\"\n  g: null\n");

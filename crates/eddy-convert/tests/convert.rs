@@ -199,7 +199,7 @@ fn generate(draw: &mut ConvertRng) -> String {
 }
 
 #[test]
-fn an_nginx_conf_that_is_said_exactly_sends_requests_where_it_did() {
+fn a_losslessly_converted_nginx_conf_routes_alike() {
     let mut draw = ConvertRng(0x1234_5678_9abc_def1);
     let (mut exact, mut asked) = (0, 0);
     for _ in 0..400 {
@@ -307,7 +307,7 @@ HOSTS
 ";
 
 #[test]
-fn envoys_routes_that_are_said_exactly_send_requests_where_they_did() {
+fn losslessly_converted_envoy_routes_route_alike() {
     let mut draw = ConvertRng(0x2545_f491_4f6c_dd1d);
     let (mut exact, mut ranked, mut asked) = (0, 0, 0);
     for _ in 0..300 {
@@ -347,7 +347,7 @@ fn envoys_routes_that_are_said_exactly_send_requests_where_they_did() {
 }
 
 #[test]
-fn what_only_envoy_can_say_is_named_with_its_place() {
+fn features_that_only_envoy_has_are_reported_with_their_position() {
     let hosts = "
     - name: odd
       domains: ['*-x.test', 'a.*', 'a.test:80', a.test]
@@ -376,10 +376,10 @@ fn what_only_envoy_can_say_is_named_with_its_place() {
             (19, "query"),
             (20, "normalised"),
         ] {
-            let is_told = told
+            let is_in_response = told
                 .iter()
                 .any(|told| told.starts_with(&format!("envoy.yaml:{line}:")) && told.contains(word));
-            assert!(is_told, "line {line}, {word}: {told:#?}");
+            assert!(is_in_response, "line {line}, {word}: {told:#?}");
         }
     }
     let text = convert(&config, ConversionTarget::Eddy).text;
@@ -413,7 +413,7 @@ fn golden(name: &str, text: &str) {
 }
 
 #[test]
-fn rules_become_manifests_and_rules_again() {
+fn rules_round_trip_through_manifests() {
     let config = checked("eddy.yaml", RULES);
     let manifests = convert(&config, ConversionTarget::GatewayApi);
     assert_eq!(manifests.losses, []);
@@ -429,16 +429,16 @@ fn rules_become_manifests_and_rules_again() {
 }
 
 #[test]
-fn what_cannot_be_said_is_named_with_its_place() {
+fn features_that_cannot_be_converted_are_reported_with_their_position() {
     let nginx = "events {}\nhttp {\nmap $uri $x { default 1; }\nserver {\n listen 80;\n server_name a.test ~^b;\n location / { proxy_pass http://127.0.0.1:1; proxy_set_header X-U $uri; }\n location ^~ /a { return 200 a; }\n location /ab { rewrite ^ /b; }\n location ~ c { return 200 $x; }\n error_page 404 /x;\n}\n}\n";
     let converted = convert(&checked("nginx.conf", nginx), ConversionTarget::Eddy);
     let told: Vec<String> =
         converted.losses.iter().map(|loss| format!("{}: {}", loss.origin, loss.reason)).collect();
     golden("losses-nginx.txt", &(told.join("\n") + "\n"));
     for (line, word) in [(4, "~^b"), (7, "X-U"), (8, "^~"), (9, "rewrite"), (10, "$x"), (7, "error_page")] {
-        let is_told =
+        let is_in_response =
             told.iter().any(|told| told.starts_with(&format!("nginx.conf:{line}:")) && told.contains(word));
-        assert!(is_told, "line {line}, {word}: {told:#?}");
+        assert!(is_in_response, "line {line}, {word}: {told:#?}");
     }
     let rules = RULES
         .replace("cluster: users, response_headers", "rank: 3, respond: {status: 200}, response_headers");
@@ -449,9 +449,9 @@ fn what_cannot_be_said_is_named_with_its_place() {
         converted.losses.iter().map(|loss| format!("{}: {}", loss.origin, loss.reason)).collect();
     golden("losses-manifests.txt", &(told.join("\n") + "\n"));
     for (line, word) in [(5, "fixed responses"), (7, "expression"), (7, "404 in the Gateway API")] {
-        let is_told =
+        let is_in_response =
             told.iter().any(|told| told.starts_with(&format!("eddy.yaml:{line}:")) && told.contains(word));
-        assert!(is_told, "line {line}, {word}: {told:#?}");
+        assert!(is_in_response, "line {line}, {word}: {told:#?}");
     }
 }
 
@@ -480,7 +480,7 @@ clusters:
 ";
 
 #[test]
-fn tls_health_and_limits_of_clusters_are_said_or_named() {
+fn cluster_tls_health_checks_and_limits_are_converted_or_reported() {
     let config = checked("eddy.yaml", SECURE);
     let converted = convert(&config, ConversionTarget::Eddy);
     assert_eq!(converted.losses, []);
@@ -495,7 +495,7 @@ fn tls_health_and_limits_of_clusters_are_said_or_named() {
 }
 
 #[test]
-fn certificates_that_eddy_yaml_cannot_show_so_are_named() {
+fn certificates_that_eddy_yaml_cannot_express_are_reported() {
     let server = |name: &str| {
         format!(
             "server {{\n listen 443 ssl;\n server_name {name};\n ssl_certificate {name}.crt; ssl_certificate_key {name}.key;\n location / {{ return 200; }}\n }}\n"

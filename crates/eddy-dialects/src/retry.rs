@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_mean_statuses_of_http_or_grpc() {
+    fn retry_conditions_map_to_http_or_grpc_statuses() {
         let check = |reasons: &str, statuses: &[u16], codes: &[u32], on_reset| {
             let mut retry = RetryConfig::default();
             for reason in reasons.split(',') {

@@ -106,7 +106,7 @@ fn config(defaults: Defaults) -> (String, GatewayConfig) {
 }
 
 #[test]
-fn the_defaults_that_are_told_are_those_that_hold() {
+fn documented_defaults_are_in_effect() {
     let (written_text, mut written) = config(Defaults::Written);
     let (left_text, mut left) = config(Defaults::Left);
     for part in ["queue_delay: 500ms", "head_bytes: 64KiB", "attempts: 1", "status: 302", "refresh_min: 1s"] {
@@ -121,7 +121,7 @@ fn the_defaults_that_are_told_are_those_that_hold() {
     for tls in
         written.listeners.iter_mut().chain(&mut left.listeners).filter_map(|listener| listener.tls.as_mut())
     {
-        forget_places(tls);
+        clear_listener_positions(tls);
     }
     written.clusters = without_columns(&written.clusters);
     left.clusters = without_columns(&left.clusters);
@@ -141,13 +141,13 @@ fn without_columns(clusters: &ClusterSlots) -> ClusterSlots {
     let mut draft = last.draft();
     for cluster in clusters.values() {
         let mut cluster = ClusterConfig::clone(cluster);
-        cluster.tls.iter_mut().for_each(forget_cluster_places);
+        cluster.tls.iter_mut().for_each(clear_cluster_positions);
         draft.define(cluster.name.clone(), cluster).unwrap();
     }
     draft.finish()
 }
 
-fn forget_cluster_places(tls: &mut ClusterTlsConfig) {
+fn clear_cluster_positions(tls: &mut ClusterTlsConfig) {
     tls.place.column = 0;
     tls.authorities.iter_mut().for_each(|file| file.place.column = 0);
     if let Some(own) = &mut tls.identity {
@@ -155,7 +155,7 @@ fn forget_cluster_places(tls: &mut ClusterTlsConfig) {
     }
 }
 
-fn forget_places(tls: &mut ListenerTlsConfig) {
+fn clear_listener_positions(tls: &mut ListenerTlsConfig) {
     let of_certificate = |files: &mut CertificateFiles| {
         let files = [&mut files.chain, &mut files.key].into_iter().chain(&mut files.ocsp);
         files.for_each(|file| file.place.column = 0);

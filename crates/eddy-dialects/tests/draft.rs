@@ -89,7 +89,7 @@ fn a_cluster_name_taken_twice_leaves_later_clusters_as_they_are() {
 }
 
 #[test]
-fn tables_number_their_actions_alone() {
+fn action_numbers_are_local_to_a_table() {
     let text = "listeners: [{address: 127.0.0.1:8080, routes: [a, b]}]
 clusters: {one: {endpoints: [127.0.0.1:1]}, two: {endpoints: [127.0.0.1:2]}}
 routes:
@@ -143,7 +143,7 @@ routes: {a: {file: a.conf}, b: {file: b.conf}}
 }
 
 #[test]
-fn a_cluster_that_stays_as_it_is_stays_the_same_object() {
+fn an_unchanged_cluster_remains_the_same_object() {
     let text = |clusters: &str| {
         format!(
             "listeners: [{{address: 127.0.0.1:8080, routes: site}}]

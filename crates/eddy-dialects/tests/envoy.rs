@@ -124,7 +124,7 @@ fn the_first_route_that_matches_wins() {
 }
 
 #[test]
-fn domains_are_chosen_as_the_api_says() {
+fn domains_are_selected_as_the_api_specifies() {
     // api/envoy/config/route/v3/route_components.proto, VirtualHost.domains
     let host = |name: &str, domains: &str| {
         format!(
@@ -164,13 +164,13 @@ fn a_chosen_virtual_host_is_the_only_one() {
 }
 
 #[test]
-fn ports_are_left_out_where_that_is_said() {
+fn ports_are_ignored_where_configured() {
     let text = "ignore_port_in_host_matching: true\nvirtual_hosts:\n- {name: a, domains: [www.ex.com], routes: [{match: {prefix: /}, route: {cluster: a}}]}\n";
     check(text, &["/ www.ex.com:8080 -> a", "/ www.ex.com. -> none"]);
 }
 
 #[test]
-fn paths_match_as_the_api_says() {
+fn paths_match_as_the_api_specifies() {
     // route_components.proto, RouteMatch
     let one = |matching: &str| routes(&format!("  - {{match: {{{matching}}}, route: {{cluster: a}}}}\n"));
     check(
@@ -195,7 +195,7 @@ fn paths_match_as_the_api_says() {
 }
 
 #[test]
-fn headers_match_as_the_api_says() {
+fn headers_match_as_the_api_specifies() {
     // route_components.proto, HeaderMatcher; the values of its comments
     let one = |matching: &str| {
         routes(&format!(
@@ -246,7 +246,7 @@ fn headers_match_as_the_api_says() {
 }
 
 #[test]
-fn parameters_of_the_query_match_as_the_api_says() {
+fn query_parameters_match_as_the_api_specifies() {
     let one = |matching: &str| {
         routes(&format!(
             "  - match: {{prefix: /, query_parameters: [{{name: a, {matching}}}]}}\n    route: {{cluster: a}}\n"
@@ -282,7 +282,7 @@ fn fractions_and_grpc() {
 }
 
 #[test]
-fn actions_are_what_the_api_says() {
+fn actions_are_those_of_the_api() {
     // route_components.proto, RouteAction.prefix_rewrite and regex_rewrite, RedirectAction, DirectResponseAction
     check(
         &routes(
@@ -360,7 +360,7 @@ fn templates_of_paths_match_and_rewrite() {
 }
 
 #[test]
-fn cookies_are_looked_at_one_by_one() {
+fn cookies_are_matched_one_by_one() {
     let one = |matching: &str| {
         routes(&format!(
             "  - match: {{prefix: /, cookies: [{{name: c, {matching}}}]}}\n    route: {{cluster: a}}\n"
@@ -389,7 +389,7 @@ fn matcher(tree: &str) -> String {
 }
 
 #[test]
-fn leaves_of_matchers_are_final() {
+fn a_matched_leaf_of_a_matcher_tree_is_final() {
     let tree = "{matcher_tree: {input: {HEADER ':path'}}, prefix_match_map: {map: {/foo: {ROUTE match: {prefix: /}, route: {cluster: foo}}}}, /foo/bar: {matcher: {matcher_tree: {input: {HEADER x}}, exact_match_map: {map: {'1': {ROUTE match: {path: /foo/bar/baz}, route: {cluster: bar}}}}}}}}}}}}, on_no_match: {ROUTE match: {prefix: /}, route: {cluster: rest}}}}}";
     check(
         &matcher(tree),
@@ -406,7 +406,7 @@ fn leaves_of_matchers_are_final() {
 }
 
 #[test]
-fn a_rewrite_in_a_matcher_takes_the_place_of_its_routes_own_prefix() {
+fn a_rewrite_in_a_matcher_replaces_the_prefix_of_its_route() {
     let tree = "{matcher_tree: {input: {HEADER ':path'}}, prefix_match_map: {map: {/foo: {ROUTE match: {prefix: /}, route: {cluster: foo, prefix_rewrite: /p}}}}}}}}";
     check(&matcher(tree), &["/foo/bar -> foo /pfoo/bar"]);
 }
@@ -469,7 +469,7 @@ fn clusters_with_fields_of_their_own_are_actions_of_their_own() {
 }
 
 #[test]
-fn levels_change_fields_one_after_the_other() {
+fn header_mutations_apply_level_by_level() {
     let level = |indent: &str, removed: &str, added: &str| {
         format!(
             "{indent}request_headers_to_remove: [{removed}]\n{indent}request_headers_to_add: [{{header: {{key: {added}}}, append_action: OVERWRITE_IF_EXISTS_OR_ADD}}]\n"
@@ -494,7 +494,7 @@ fn levels_change_fields_one_after_the_other() {
 }
 
 #[test]
-fn retries_and_copies_are_taken_from_the_host_where_the_route_says_nothing() {
+fn retries_and_mirrors_are_inherited_from_the_virtual_host() {
     let text = "virtual_hosts:\n- name: a\n  domains: [\"*\"]\n  retry_policy: {retry_on: gateway-error, num_retries: 2, per_try_timeout: 0.5s}\n  request_mirror_policies: [{cluster: copy, runtime_fraction: {default_value: {numerator: 5}, runtime_key: k}, disable_shadow_host_suffix_append: true}]\n  routes:\n  - {match: {prefix: /own}, route: {cluster: a, retry_policy: {retry_on: reset}}}\n  - {match: {prefix: /}, route: {cluster: a}}\n";
     let config = config(text);
     let (own, shared) =
@@ -512,7 +512,7 @@ fn retries_and_copies_are_taken_from_the_host_where_the_route_says_nothing() {
 }
 
 #[test]
-fn slow_attempts_are_raced_with_where_the_policy_says_so() {
+fn slow_attempts_are_hedged_where_the_policy_enables_it() {
     let hedged = |host: &str, route: &str| {
         let config = config(&format!(
             "virtual_hosts:\n- name: a\n  domains: [\"*\"]\n{host}  routes:\n  - {{match: {{prefix: /}}, route: {{cluster: a{route}}}}}\n"
@@ -535,7 +535,7 @@ fn slow_attempts_are_raced_with_where_the_policy_says_so() {
 }
 
 #[test]
-fn listeners_end_tls() {
+fn listeners_terminate_tls() {
     let socket = "    - transport_socket:\n        name: tls\n        typed_config:\n          '@type': type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext\n          require_client_certificate: true\n          common_tls_context:\n            alpn_protocols: [h2, http/1.1]\n            tls_params: {tls_minimum_protocol_version: TLSv1_3}\n            tls_certificates: [{certificate_chain: {filename: /etc/site.crt}, private_key: {filename: /etc/site.key}}]\n            validation_context: {trusted_ca: {filename: /etc/clients.pem}}\n      filters:\n";
     let text = BOOTSTRAP.replace("    - filters:\n", socket);
     let config = config(&text);
@@ -558,7 +558,7 @@ fn listeners_end_tls() {
 }
 
 #[test]
-fn each_part_of_tls_that_eddy_cannot_have_is_told_once() {
+fn each_unsupported_tls_setting_is_reported_once() {
     let socket = "    - transport_socket:\n        name: tls\n        typed_config:\n          '@type': type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext\n          require_client_certificate: true\n          common_tls_context:\n            tls_certificates: [{CERTIFICATE}]\n            validation_context: {trusted_ca: {filename: /etc/clients.pem}}\n            MORE: []\n      filters:\n";
     let text = BOOTSTRAP.replace("    - filters:\n", &socket.replace("            MORE: []\n", ""));
     let whole = "certificate_chain: {filename: a}, private_key: {filename: b}";
@@ -610,7 +610,7 @@ fn each_part_of_tls_that_eddy_cannot_have_is_told_once() {
 }
 
 #[test]
-fn certificates_stand_in_the_configuration_itself() {
+fn certificates_can_be_inline_in_the_configuration() {
     let socket = "    - transport_socket:\n        name: tls\n        typed_config:\n          '@type': type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext\n          common_tls_context:\n            tls_certificates:\n            - certificate_chain: {inline_string: \"one\\ntwo\\n\"}\n              private_key: {inline_bytes: KEY}\n            - certificate_chain: {inlineBytes: b25l}\n              private_key: {inline_string: secret-two}\n              ocsp_staple: {inline_bytes: AAEC}\n            validation_context: {trusted_ca: {inline_string: us}, crl: {inline_string: gone}}\n      filters:\n";
     let text = BOOTSTRAP.replace("    - filters:\n", socket);
     // Base64 in either alphabet, with or without padding, as Envoy accepts it.
@@ -623,8 +623,9 @@ fn certificates_stand_in_the_configuration_itself() {
         assert_eq!(inline(&tls.certificates[1].chain), b"one");
         assert_eq!(inline(tls.certificates[1].ocsp.as_ref().unwrap()), [0, 1, 2]);
         // A problem is displayed with its line, which must not be a line of a key.
-        let line_of =
-            |place: &eddy_model::WrittenPlace| text.lines().nth(place.line as usize - 1).unwrap().to_owned();
+        let line_of = |place: &eddy_model::SourcePosition| {
+            text.lines().nth(place.line as usize - 1).unwrap().to_owned()
+        };
         assert!(tls.certificates.iter().all(|own| !line_of(&own.key.place).contains("private_key")));
         let clients = tls.clients.as_ref().unwrap();
         assert_eq!(inline(&clients.authorities), b"us");
@@ -683,10 +684,10 @@ fn the_admin_listener_is_bound_to_loopback() {
         );
         assert_eq!(config(&text).settings.admin.unwrap().address, bound.parse().unwrap());
         let found = problems(&text, Leniency::Strict);
-        let is_told = found
+        let is_in_response = found
             .iter()
             .any(|problem| problem.contains(&format!("warning: the admin listener is bound to {bound}")));
-        assert_eq!(is_told, !written.starts_with("127"), "{found:#?}");
+        assert_eq!(is_in_response, !written.starts_with("127"), "{found:#?}");
     }
     let text =
         BOOTSTRAP.replace("{address: 127.0.0.1, port_value: 9901}", "{address: localhost, port_value: 9901}");
@@ -707,7 +708,7 @@ fn towards_endpoints(context: &str) -> String {
 }
 
 #[test]
-fn clusters_speak_tls_and_check_what_envoy_checks() {
+fn clusters_use_tls_and_verify_what_envoy_verifies() {
     let trusted = "trusted_ca: {filename: /etc/ca.pem}";
     let named = "match_typed_subject_alt_names: [{san_type: DNS, matcher: {exact: a.test}}]";
     for (context, name, sends_name, check, warning) in [
@@ -735,7 +736,7 @@ fn clusters_speak_tls_and_check_what_envoy_checks() {
 }
 
 #[test]
-fn what_of_tls_towards_endpoints_eddy_has_not_is_named() {
+fn unsupported_upstream_tls_settings_are_reported() {
     let says = |context: &str, expected: &str| {
         let found = problems(&towards_endpoints(context), Leniency::Strict);
         assert!(
@@ -817,7 +818,7 @@ fn refused_filters(text: &str) -> usize {
 }
 
 #[test]
-fn a_filter_that_eddy_does_not_know_is_never_ignored() {
+fn an_unknown_filter_is_never_ignored() {
     let with = |filter: &str| {
         let own = format!("          http_filters:\n          - {filter}\n");
         refused_filters(&BOOTSTRAP.replace("          http_filters:\n", &own))
@@ -958,7 +959,7 @@ fn clusters_are_balanced_by_the_key_of_their_routes() {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
+fn problems_are_reported_with_their_position() {
     let text = routes("  - match: {prefx: /}\n    route: {cluster: a}\n");
     assert_eq!(
         problems(&text, Leniency::Strict),
@@ -1004,7 +1005,7 @@ fn what_is_wrong_is_told_with_its_place() {
 }
 
 #[test]
-fn leniency_passes_over_what_eddy_has_not() {
+fn leniency_ignores_unsupported_settings() {
     let text = routes(
         "  - match: {prefix: /}\n    route: {cluster: a}\n    typed_per_filter_config: {envoy.filters.http.cors: {\"@type\": type.googleapis.com/envoy.extensions.filters.http.cors.v3.CorsPolicy}}\n",
     );
@@ -1100,7 +1101,7 @@ fn names_of_clusters_are_checked() {
 }
 
 #[test]
-fn broken_files_are_refused_with_a_place_or_taken() {
+fn broken_files_are_accepted_or_refused_with_a_position() {
     let mut state = 7_u64;
     let mut draw = |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -1173,7 +1174,7 @@ fn broken_files_are_refused_with_a_place_or_taken() {
 }
 
 #[test]
-fn the_examples_of_the_guide_are_right() {
+fn the_examples_of_the_guide_are_valid() {
     let guide = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/envoy.md");
     let text = fs::read_to_string(guide).unwrap();
     let examples: Vec<&str> =

@@ -13,7 +13,7 @@ use eddy_spec::problem::{Colour, SourceText, render};
 const LINE: &str = "----------\n";
 
 #[test]
-fn what_is_said_is_as_written() {
+fn problems_match_the_golden_files() {
     let directory = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let mut paths: Vec<PathBuf> =
         fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();

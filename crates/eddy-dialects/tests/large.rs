@@ -20,7 +20,7 @@ fn problems(name: &str, head: &str, line: &str, tail: &str) -> Vec<Problem> {
 }
 
 #[test]
-fn every_problem_is_counted_and_a_thousand_are_shown() {
+fn all_problems_are_counted_and_a_thousand_are_shown() {
     let demo = "listeners: [{address: '127.0.0.1:0', demo: true}]\n";
     let route = "listeners: [{address: '127.0.0.1:0', routes: main}]\nclusters:\n  known: {endpoints: ['127.0.0.1:1']}\nroutes:\n  main:\n";
     for (name, head, line, tail) in [

@@ -184,7 +184,7 @@ fn try_one(text: &str, seed: u64) -> bool {
 }
 
 #[test]
-fn broken_configurations_are_refused_with_a_place_and_a_reason() {
+fn broken_configurations_are_refused_with_a_position_and_a_reason() {
     let examples = examples();
     let mut taken = 0;
     for seed in 0..COUNT {
@@ -200,7 +200,7 @@ fn broken_configurations_are_refused_with_a_place_and_a_reason() {
 }
 
 #[test]
-fn every_beginning_of_an_example_is_taken_or_refused() {
+fn every_truncation_of_an_example_is_accepted_or_refused() {
     for (text, number) in examples().iter().zip(0..) {
         let places: Vec<usize> = text.char_indices().map(|(at, _)| at).step_by(7).collect();
         for at in places {
@@ -238,7 +238,7 @@ fn large_and_hostile_texts_take_bounded_time() {
 }
 
 #[test]
-fn kept_inputs_of_the_fuzz_target() {
+fn saved_inputs_of_the_fuzz_target() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/configuration");
     let mut count = 0;
     for entry in fs::read_dir(&folder).unwrap() {

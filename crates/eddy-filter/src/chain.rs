@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_of_one_library_are_entered_together() {
+    fn adjacent_filters_of_one_library_are_entered_in_one_crossing() {
         let go: Arc<dyn FilterLibrary> = Arc::new(NamedLibrary("go"));
         let native: Arc<dyn FilterLibrary> = Arc::new(NamedLibrary("native"));
         let both = [Phase::RequestHead, Phase::ResponseHead];
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_has_an_end() {
+    fn a_chain_has_a_length_limit() {
         let go: Arc<dyn FilterLibrary> = Arc::new(NamedLibrary("go"));
         let steps = |count: usize| {
             (0..count).map(|index| step(&go, u8::try_from(index).unwrap(), &[Phase::RequestHead])).collect()

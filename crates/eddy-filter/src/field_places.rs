@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_values_are_read_back() {
         let places = [(9, 3), (16, 0), (u64::MAX, 1)];
         let mut text = Vec::new();
         push_field_places(
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_of_places_has_none() {
+    fn an_invalid_list_of_offsets_is_empty() {
         for text in ["[", "[[", "[[4", "[[4,", "[[4,]]", "{}", "[[99999999999999999999999,1]]"] {
             assert_eq!(read(text.as_bytes()), [], "{text}");
         }
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_the_body_is_not_read() {
+    fn offsets_outside_the_body_are_not_read() {
         let of = |offset, length| FieldPlace { offset, length }.of(b"0123456789");
         assert_eq!(of(2, 3), Some(&b"234"[..]));
         assert_eq!((of(9, 2), of(11, 0), of(u64::MAX, 1), of(1, u64::MAX)), (None, None, None, None));

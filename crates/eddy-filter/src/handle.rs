@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_announced_is_claimed_once() {
+    fn an_announced_handle_is_claimed_once() {
         let table = HandleTable::new(2, 2000);
         let handle = table.open(1, 1500).unwrap();
         assert_eq!((handle.worker(), handle.slot()), (1, 1500));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handle_kept_too_long_names_nothing() {
+    fn a_stale_handle_finds_nothing() {
         let table = HandleTable::new(1, 1);
         let first = table.open(0, 0).unwrap();
         table.announce(first, Direction::Request, 1);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_claims_one_succeeds() {
+    fn one_of_many_claims_succeeds() {
         let table = HandleTable::new(1, 1);
         for _ in 0..200 {
             let handle = table.open(0, 0).unwrap();

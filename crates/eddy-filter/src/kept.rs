@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_shows_what_was_shown() {
+    fn a_copy_equals_the_original_view() {
         let request =
             KeptFields { bytes: b"ab".to_vec(), fields: vec![field(Span::new(0, 1), Span::new(1, 2))] };
         let response =
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_of_a_request_has_no_response() {
+    fn a_copied_request_view_has_no_response() {
         let view = ExchangeView {
             phase: Phase::RequestHead,
             is_end: false,

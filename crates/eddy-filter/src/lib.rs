@@ -46,6 +46,6 @@ pub use metric::{METRICS_MAX, Metric, MetricError, MetricKind, MetricRegistry, M
 pub use phase::{Interest, Phase, Verdict};
 pub use run::{
     BodyPart, BodyState, FailureOutcome, FilterPause, FilterRun, HeadState, IncomingBody, MessageRun,
-    PhaseCall, RunOutput, StepResult, Travel,
+    PhaseCall, RunOutput, StepOrder, StepResult,
 };
 pub use view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};

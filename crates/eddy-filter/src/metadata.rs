@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_so_much() {
+    fn metadata_is_limited_in_size() {
         let mut metadata = DynamicMetadata::new();
         let large = vec![b'1'; METADATA_BYTES_MAX - 2];
         metadata.set(b"a", b"b", &large).unwrap();

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_are_summed_up() {
+    fn worker_lanes_are_summed() {
         let registry = MetricRegistry::new(2);
         let metric = registry.define(7, MetricKind::Counter, "hits", &[]).unwrap();
         (0..3).for_each(|lane| metric.add(lane, 1 + lane as u64));
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn invalid_metrics_are_refused() {
         let registry = MetricRegistry::new(1);
         let define = |kind, name: &str, bounds: &[u64]| registry.define(1, kind, name, bounds).map(|_| ());
         for name in ["", "9a", "a-b", "ä", &"a".repeat(65)] {

@@ -18,7 +18,7 @@ pub trait Guest: FilterLibrary {
         config: &str,
         id: u32,
         reclaim_queue: &ReclaimQueue,
-    ) -> LoadResult<MadeFilter>;
+    ) -> LoadResult<CreatedFilter>;
 
     /// Creates a rule's configuration of a filter, from a JSON text; returns its number and the owner that frees it.
     ///
@@ -69,7 +69,7 @@ pub(crate) fn index_of(number: u64) -> Option<usize> {
 
 /// Filter created by a guest.
 #[derive(Clone, Debug)]
-pub struct MadeFilter {
+pub struct CreatedFilter {
     /// The guest's number of the filter.
     pub number: u64,
     /// Properties reported by the filter.

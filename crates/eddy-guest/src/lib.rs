@@ -20,7 +20,7 @@ mod stop;
 mod thread;
 mod wasm;
 
-pub use guest::{Guest, MadeFilter};
+pub use guest::{CreatedFilter, Guest};
 pub use linear::{LinearLibrary, LinearLimits, LinearModule};
 pub use lua::{LuaLimits, LuaScript, LuaSource, LuaSpec, SharedLimits, SpecPart};
 pub use native::{FileIdentity, GoRuntime, NativeLibrary, go_runtime, needs_new_process};

@@ -53,7 +53,7 @@ impl ReclaimQueue {
     }
 
     /// Queues `free`, which is called on the thread that creates filters.
-    fn bury(&self, free: impl FnOnce() + Send + 'static) {
+    fn queue_free(&self, free: impl FnOnce() + Send + 'static) {
         lock(&self.shared.dead).push(Box::new(free));
         (self.shared.wake)();
     }
@@ -62,7 +62,7 @@ impl ReclaimQueue {
 impl<F: FnOnce() + Send + 'static> Drop for Deferred<F> {
     fn drop(&mut self) {
         if let Some(free) = self.free.take() {
-            self.reclaim_queue.bury(free);
+            self.reclaim_queue.queue_free(free);
         }
     }
 }
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_rests_on_another_is_freed_before_it() {
+    fn dependents_are_freed_before_their_owner() {
         let (woken, order) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
         let reclaim_queue = ReclaimQueue::new({
             let woken = Arc::clone(&woken);

@@ -80,7 +80,7 @@ fn bench_request(bytes: &[u8], limits: &HeadLimits) {
         via: Some("eddy"),
         request_id: Some(RequestId { name: "x-request-id", value: "0123456789abcdef", replace: true }),
         upgrade: None,
-        passes_expectation: false,
+        forwards_expectation: false,
     };
     show("write", || {
         out.clear();

@@ -74,7 +74,7 @@ impl BodyReader {
     }
 
     /// Begins the body of a request in HTTP/2 frames, which mark its end.
-    pub fn begin_framed(&mut self, body: RequestBody) {
+    pub fn begin_http2(&mut self, body: RequestBody) {
         self.begin(match body {
             RequestBody::None => BodyFraming::Done,
             RequestBody::Length(length) => BodyFraming::Length(length),
@@ -84,7 +84,7 @@ impl BodyReader {
 
     /// Ends a body in HTTP/2 frames; returns whether it may end here with these trailers. They are written as the end of
     /// a chunked body, empty for none, and may not violate the syntax or a limit.
-    pub fn end_framed(&mut self, trailers: &[u8]) -> bool {
+    pub fn end_http2(&mut self, trailers: &[u8]) -> bool {
         if !self.end_of_stream() {
             return false;
         }
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn each_framing_gives_its_data_and_leaves_the_next_message() {
+    fn each_framing_yields_its_data_and_leaves_the_next_message() {
         for step in 1..20 {
             let mut reader = BodyReader::default();
             reader.begin_request(RequestBody::Length(5));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_body_that_ends_so_may_end_with_the_stream() {
+    fn only_a_close_delimited_body_may_end_with_the_connection() {
         let mut reader = BodyReader::default();
         reader.begin_response(ResponseBody::UntilClose);
         assert_eq!(reader.next(b"abc"), Ok(BodyPiece { skip: 0, data: 3 }));
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_found_ahead_of_reading() {
+    fn a_probe_finds_the_end_of_a_body_without_consuming_it() {
         let ends = |body: RequestBody, pieces: &[&str]| {
             let mut reader = BodyReader::default();
             reader.begin_request(body);

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn dates_follow_the_calendar() {
         check(0, "Thu, 01 Jan 1970 00:00:00 GMT");
         check(784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT");
         check(951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT");

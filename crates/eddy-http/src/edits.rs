@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_frame_or_end_at_a_hop_are_reserved() {
+    fn framing_and_hop_by_hop_fields_are_reserved() {
         for name in
             ["Host", "content-length", "Transfer-Encoding", "connection", "TE", "content_length", "Upgrade"]
         {
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_after_others_have_the_last_word() {
+    fn later_edits_override_earlier_ones() {
         for (first, then, expected) in [
             ("+a:1", "-a", "-a"),
             ("=a:1", "-a", "-a"),

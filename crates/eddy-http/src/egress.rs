@@ -161,7 +161,7 @@ mod tests {
     use crate::method::Method;
 
     #[test]
-    fn the_last_look_finds_what_reads_otherwise() {
+    fn the_egress_check_finds_heads_that_parse_differently() {
         let mut egress = Egress::new();
         let mut check = |written: &str, expected: Result<(), EgressFault>| {
             assert_eq!(

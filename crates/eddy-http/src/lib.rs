@@ -50,8 +50,8 @@ pub use head::{
     ResponseBody, ResponseContext, ResponseHead, TargetForm, check_field,
 };
 pub use http2::{
-    ABUSE_LABELS, Abuse, BodyReadResult, ErrorCode, Gone, H2Head, Http2, Http2Fault, Http2Limits, Loss,
-    OpenedStream, Spoken, Unread, spoken,
+    ABUSE_LABELS, Abuse, BodyReadResult, DetectedProtocol, ErrorCode, Gone, H2Head, Http2, Http2Fault,
+    Http2Limits, Loss, OpenedStream, Unread, spoken,
 };
 pub use method::{METHOD_BYTES_MAX, Method, Version};
 pub use span::Span;

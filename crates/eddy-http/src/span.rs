@@ -54,7 +54,7 @@ mod tests {
     use super::Span;
 
     #[test]
-    fn a_span_is_a_part_of_its_bytes() {
+    fn a_span_locates_a_part_of_its_bytes() {
         let bytes = b"abcdef";
         assert_eq!(Span::new(1, 3).of(bytes), b"bc");
         assert_eq!(Span::new(6, 6).of(bytes), b"");

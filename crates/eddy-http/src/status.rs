@@ -75,7 +75,7 @@ mod tests {
     use super::status_reason;
 
     #[test]
-    fn codes_that_eddy_answers_with_have_a_phrase() {
+    fn status_codes_of_local_replies_have_a_reason_phrase() {
         for status in
             [200, 301, 400, 404, 405, 408, 413, 414, 417, 421, 429, 431, 500, 501, 502, 503, 504, 505]
         {

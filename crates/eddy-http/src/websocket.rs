@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_answered_as_the_standard_shows() {
+    fn websocket_accept_keys_match_the_rfc_example() {
         let key = b"dGhlIHNhbXBsZSBub25jZQ==";
         assert!(is_websocket_key(key));
         assert_eq!(&websocket_key(*b"the sample nonce"), key);

@@ -98,7 +98,7 @@ impl ExchangeBuffers {
             via: Some("eddy"),
             request_id: Some(RequestId { name: "x-my-id", value: "1", replace: false }),
             upgrade: None,
-            passes_expectation: false,
+            forwards_expectation: false,
         };
         write_request_head(&mut self.out, &write);
         self.egress.check_request(&self.out, b"POST", target, self.request.body).unwrap();
@@ -141,7 +141,7 @@ impl ExchangeBuffers {
 }
 
 #[test]
-fn an_exchange_allocates_nothing_once_its_parts_are_warm() {
+fn an_exchange_allocates_nothing_after_warm_up() {
     let limits = HeadLimits::default();
     let mut parts = ExchangeBuffers::new();
     let mut pass = |rounds: u32| {

@@ -25,7 +25,7 @@ type CorpusVerdict = Result<(), &'static str>;
 
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test asks where its data is")]
-fn heads_collected_by_others_are_judged_as_they_say() {
+fn public_test_corpora_are_judged_as_expected() {
     let Ok(folder) = std::env::var("EDDY_CORPUS") else {
         println!("EDDY_CORPUS is not set: no case was run");
         return;

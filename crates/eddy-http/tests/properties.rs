@@ -108,7 +108,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_are_judged_alike_however_they_are_cut(data in vec(any::<u8>(), 0..300)) {
+    fn any_bytes_are_judged_alike_in_any_chunking(data in vec(any::<u8>(), 0..300)) {
         fuzz::request_head(&data);
         fuzz::response_head(&data);
         fuzz::chunked(&data);
@@ -117,7 +117,7 @@ proptest! {
     }
 
     #[test]
-    fn near_messages_are_judged_alike_however_they_are_cut(data in messages()) {
+    fn near_valid_messages_are_judged_alike_in_any_chunking(data in messages()) {
         fuzz::request_head(&data);
         fuzz::response_head(&data);
         fuzz::chunked(&data);
@@ -126,7 +126,7 @@ proptest! {
     }
 
     #[test]
-    fn good_requests_are_read_as_written(
+    fn valid_requests_are_read_as_written(
         method in token(),
         path in "/[!-\"$->@-~]{0,30}",
         query in proptest::option::of("[!-\"$-~]{0,20}"),
@@ -155,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn good_responses_are_read_as_written(
+    fn valid_responses_are_read_as_written(
         status in 102..600_u16,
         reason in "[ -~\u{e0}-\u{ff}]{0,20}",
         fields in fields(),

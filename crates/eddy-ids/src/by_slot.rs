@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_part_of_a_slot_takes_the_place_of_an_earlier_one() {
+    fn a_later_generation_of_a_slot_replaces_an_earlier_one() {
         let mut values = BySlot::default();
         values.insert(id(0, 0), "old");
         values.insert(id(3, 0), "other");

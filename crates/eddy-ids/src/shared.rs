@@ -193,7 +193,7 @@ mod tests {
     use std::collections::HashMap;
 
     #[test]
-    fn equality_is_of_the_value_and_identity_of_the_object() {
+    fn equality_compares_values_and_identity_compares_objects() {
         let name: Shared<str> = "a".into();
         let (same, equal, other): (_, Shared<str>, Shared<str>) =
             (name.clone(), "a".to_owned().into(), "b".into());

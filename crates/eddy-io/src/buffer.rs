@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_come_out_as_they_went_in() {
+    fn bytes_are_read_as_written() {
         let mut buffer = Buffer::with_capacity(8);
         buffer.room()[..6].copy_from_slice(b"abcdef");
         buffer.fill(6);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_buffer_makes_room_by_moving() {
+    fn a_full_buffer_makes_room_by_compacting() {
         let mut buffer = Buffer::with_capacity(4);
         buffer.append(b"abcd");
         assert!(buffer.room().is_empty());
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_comes_out_of_the_pool_without_what_went_in() {
+    fn a_pooled_buffer_is_returned_empty() {
         let pool = BufferPool::default();
         for mut buffer in [pool.take_small(), pool.take_large()] {
             buffer.append(b"somebody's secret");
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_of_an_odd_size_is_not_kept() {
+    fn a_buffer_of_another_size_is_not_pooled() {
         let pool = BufferPool::default();
         pool.put(Buffer::with_capacity(17));
         assert!(pool.small.take_idle().is_none() && pool.large.take_idle().is_none());

@@ -24,9 +24,7 @@ pub use datagram::{DATAGRAM_BYTES_MAX, DatagramLink, DatagramListener, Flow};
 pub use lines::{LineOutput, LinesLost};
 pub use page::{SharedPage, WORKERS_MAX, WorkerSlot};
 pub use peer::{SocketPeer, socket_peer};
-pub use pipe::{
-    LeasedPipe, PIPE_BYTES, PIPE_BYTES_LEAST, PipePool, SharedPipes, Splice, SpliceFault, Spliced,
-};
+pub use pipe::{LeasedPipe, PIPE_BYTES, PIPE_BYTES_MIN, PipePool, SharedPipes, Splice, SpliceFault, Spliced};
 pub use pool::{Pool, Reusable, Reuse};
 pub use processor::ProcessorWait;
 pub use proxy_header::{

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 #[derive(Debug)]
 pub struct LineOutput<W> {
     output: W,
-    is_torn: bool,
+    is_mid_line: bool,
 }
 
 /// A write that failed before its end.
@@ -24,22 +24,22 @@ pub struct LinesLost {
 impl<W: Write> LineOutput<W> {
     /// Returns an output whose next byte begins a line.
     pub fn new(output: W) -> Self {
-        Self { output, is_torn: false }
+        Self { output, is_mid_line: false }
     }
 
     /// Returns an output that ends in the middle of a line.
     pub fn torn(output: W) -> Self {
-        Self { output, is_torn: true }
+        Self { output, is_mid_line: true }
     }
 
     /// Whether the output ends in the middle of a line.
-    pub fn is_torn(&self) -> bool {
-        self.is_torn
+    pub fn is_mid_line(&self) -> bool {
+        self.is_mid_line
     }
 
     /// Records that the next byte begins a line, as in a file that was emptied meanwhile.
     pub fn begin_line(&mut self) {
-        self.is_torn = false;
+        self.is_mid_line = false;
     }
 
     /// Returns the inner output.
@@ -56,7 +56,7 @@ impl<W: Write> LineOutput<W> {
     /// One system call if the output accepts all bytes at once; also after a failure.
     pub fn write_lines(&mut self, lines: &[u8]) -> Result<(), LinesLost> {
         let mended;
-        let (bytes, added) = if self.is_torn && !lines.is_empty() {
+        let (bytes, added) = if self.is_mid_line && !lines.is_empty() {
             // One write, because another process may write to the same file.
             mended = [b"\n", lines].concat();
             (&*mended, 1)
@@ -74,7 +74,7 @@ impl<W: Write> LineOutput<W> {
                 Ok(count) => {
                     written += count;
                     let last = written.checked_sub(1).and_then(|last| bytes.get(last));
-                    self.is_torn = last != Some(&b'\n');
+                    self.is_mid_line = last != Some(&b'\n');
                 }
                 Err(source) => {
                     return Err(LinesLost { written: written.saturating_sub(added), source });
@@ -137,10 +137,10 @@ mod tests {
         let mut output = LineOutput::torn(Disk { bytes: b"on".to_vec(), room: 1 });
         // There is room for the line break only.
         assert_eq!(output.write_lines(b"two\n").unwrap_err().written, 0);
-        assert!(!output.is_torn());
+        assert!(!output.is_mid_line());
         output.output.room = 2;
         assert_eq!(output.write_lines(b"three\n").unwrap_err().written, 2);
-        assert!(output.is_torn());
+        assert!(output.is_mid_line());
         output.output.room = 100;
         output.write_lines(b"").unwrap();
         output.write_lines(b"four\n").unwrap();

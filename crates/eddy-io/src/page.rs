@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_mappings_see_the_same_slots() {
+    fn two_mappings_share_their_slots() {
         let (ours, fd) = SharedPage::create().unwrap();
         let theirs = SharedPage::from_fd(fd).unwrap();
         ours.worker(WORKERS_MAX - 1).heartbeat_ms.store(7, Relaxed);

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_process_at_the_other_end_is_told() {
+    fn the_process_of_the_peer_is_reported() {
         let (one, other) = UnixStream::pair().unwrap();
         let peer = socket_peer(&one).unwrap();
         assert_eq!(u32::try_from(peer.pid), Ok(std::process::id()));

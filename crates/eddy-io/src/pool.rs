@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_comes_back_empty_and_with_its_memory() {
+    fn a_pooled_value_is_returned_empty_with_its_capacity() {
         let pool = Pool::<_, 1>::new();
         let value = bytes(100);
         let memory = value.as_ptr();
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_values_are_kept_than_the_bound() {
+    fn no_more_values_are_pooled_than_the_bound() {
         let pool = Pool::<_, 3>::new();
         (0..5).for_each(|_| pool.put(bytes(100)));
         assert_eq!((pool.count(), pool.is_full()), (3, true));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_space_of_a_value_is_kept_and_the_value_dropped() {
+    fn the_capacity_of_a_value_is_kept_and_its_contents_dropped() {
         let pool = Pool::<Box<Option<std::rc::Rc<()>>>, 1>::new();
         let value = std::rc::Rc::new(());
         pool.put(Box::new(Some(std::rc::Rc::clone(&value))));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_frees_what_nobody_has_needed_since_the_last_one() {
+    fn a_sweep_frees_values_unused_since_the_last_sweep() {
         let pool = Pool::<_, 64>::new();
         let need = |number| {
             let taken: Vec<Vec<u8>> = (0..number).map(|_| pool.take()).collect();

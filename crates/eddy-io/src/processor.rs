@@ -59,14 +59,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_number_is_the_wait() {
+    fn the_second_number_of_schedstat_is_the_wait_time() {
         assert_eq!(parse("81302 3476658 12\n"), Some(Duration::from_nanos(3_476_658)));
         assert_eq!(parse("81302\n"), None);
         assert_eq!(parse(""), None);
     }
 
     #[test]
-    fn the_wait_is_counted_from_the_last_call_on() {
+    fn the_wait_time_is_counted_since_the_last_call() {
         let mut wait = ProcessorWait::of_this_thread();
         let before = wait.seen;
         let waited = wait.take();
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_without_the_count_shows_no_wait() {
+    fn a_kernel_without_schedstat_reports_no_wait_time() {
         let mut wait = ProcessorWait { counts: None, seen: Duration::ZERO };
         assert_eq!(wait.take(), Duration::ZERO);
     }

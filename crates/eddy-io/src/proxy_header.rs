@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_none_is_refused() {
+    fn an_invalid_line_is_refused() {
         use ProxyHeaderFault::{Malformed, Missing, TooLong};
         for (line, fault) in [
             ("GET / HTTP/1.1\r\n", Missing),
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_values_are_parsed_back() {
         for version in [ProxyHeaderVersion::V1, ProxyHeaderVersion::V2] {
             for (source, destination, expected) in [
                 ("192.0.2.1:56324", "198.51.100.7:443", proxied("192.0.2.1:56324", "198.51.100.7:443")),
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_binary_header_may_have_more_behind_its_addresses_but_not_less() {
+    fn a_binary_header_may_have_bytes_after_its_addresses_but_not_fewer() {
         let mut out = Vec::new();
         let address = "192.0.2.1:80".parse().unwrap();
         write_proxy_header(&mut out, ProxyHeaderVersion::V2, address, address);

@@ -12,9 +12,9 @@ use socket2::{Domain, Protocol, SockAddr, Socket, Type};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortSharing {
     /// Only this socket.
-    Alone,
+    Exclusive,
     /// Several sockets, each with its own queue (`SO_REUSEPORT`).
-    WithOthers,
+    ReusePort,
 }
 
 /// Creates a TCP socket listening at `address`: non-blocking, close-on-exec, `TCP_NODELAY` for accepted connections.
@@ -30,7 +30,7 @@ pub fn listen_tcp(address: SocketAddr, backlog: u32, share: PortSharing) -> io::
         socket.set_only_v6(true)?;
     }
     socket.set_reuse_address(true)?;
-    if share == PortSharing::WithOthers {
+    if share == PortSharing::ReusePort {
         socket.set_reuse_port(true)?;
     }
     // On Linux accepted sockets inherit this option, which saves one system call per connection.
@@ -53,7 +53,7 @@ pub fn listen_udp(address: SocketAddr, share: PortSharing) -> io::Result<OwnedFd
         socket.set_only_v6(true)?;
     }
     // No `SO_REUSEADDR`: with it, any program could take datagrams away.
-    if share == PortSharing::WithOthers {
+    if share == PortSharing::ReusePort {
         socket.set_reuse_port(true)?;
     }
     // The kernel lowers the size to `net.core.rmem_max`; a smaller buffer works as well.
@@ -100,19 +100,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sharing_is_a_choice() {
-        let first = listen_tcp("127.0.0.1:0".parse().unwrap(), 8, PortSharing::WithOthers).unwrap();
+    fn tcp_port_sharing_is_optional() {
+        let first = listen_tcp("127.0.0.1:0".parse().unwrap(), 8, PortSharing::ReusePort).unwrap();
         let address = Socket::from(first.try_clone().unwrap()).local_addr().unwrap().as_socket().unwrap();
-        assert!(listen_tcp(address, 8, PortSharing::WithOthers).is_ok());
-        assert_eq!(listen_tcp(address, 8, PortSharing::Alone).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        assert!(listen_tcp(address, 8, PortSharing::ReusePort).is_ok());
+        assert_eq!(
+            listen_tcp(address, 8, PortSharing::Exclusive).unwrap_err().kind(),
+            io::ErrorKind::AddrInUse
+        );
     }
 
     #[test]
-    fn datagrams_are_nobody_elses() {
-        let first = listen_udp("127.0.0.1:0".parse().unwrap(), PortSharing::WithOthers).unwrap();
+    fn udp_port_sharing_is_optional() {
+        let first = listen_udp("127.0.0.1:0".parse().unwrap(), PortSharing::ReusePort).unwrap();
         let address = Socket::from(first.try_clone().unwrap()).local_addr().unwrap().as_socket().unwrap();
-        assert!(listen_udp(address, PortSharing::WithOthers).is_ok());
-        assert_eq!(listen_udp(address, PortSharing::Alone).unwrap_err().kind(), io::ErrorKind::AddrInUse);
+        assert!(listen_udp(address, PortSharing::ReusePort).is_ok());
+        assert_eq!(listen_udp(address, PortSharing::Exclusive).unwrap_err().kind(), io::ErrorKind::AddrInUse);
         assert!(std::net::UdpSocket::bind(address).is_err());
     }
 

@@ -235,20 +235,20 @@ impl Stream {
     ///
     /// # Cost
     /// No system call, unless something has arrived on a TLS stream.
-    pub fn poll_disturbed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+    pub fn poll_input_or_close(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         match self {
-            Self::Tls(stream) => stream.poll_disturbed(cx),
+            Self::Tls(stream) => stream.poll_input_or_close(cx),
             Self::Tcp(_) | Self::Unix(_) => self.poll_readable(cx).map(|_| ()),
         }
     }
 
     /// Whether no data has arrived and the peer has not closed, as far as the event loop knows; see
-    /// [`Self::poll_disturbed`].
+    /// [`Self::poll_input_or_close`].
     ///
     /// # Cost
-    /// As [`Self::poll_disturbed`].
+    /// As [`Self::poll_input_or_close`].
     pub fn is_quiet(&mut self) -> bool {
-        self.poll_disturbed(&mut Context::from_waker(Waker::noop())).is_pending()
+        self.poll_input_or_close(&mut Context::from_waker(Waker::noop())).is_pending()
     }
 
     /// Asks the kernel whether there is something to read, so that [`Self::is_quiet`] knows it.
@@ -295,15 +295,15 @@ impl Stream {
     /// # Errors
     /// `NotConnected` when the peer has already reset the connection.
     pub fn shutdown_write(&mut self) -> io::Result<()> {
-        self.say_end();
+        self.send_tls_close();
         SockRef::from(&*self).shutdown(std::net::Shutdown::Write)
     }
 
     /// Sends `close_notify` on a TLS stream, if the socket accepts it at once; no effect otherwise. To be called before
     /// a stream that has been served is closed.
-    pub fn say_end(&mut self) {
+    pub fn send_tls_close(&mut self) {
         if let Self::Tls(stream) = self {
-            stream.say_end();
+            stream.send_tls_close();
         }
     }
 

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_a_deadline_holds_both_ways() {
+    fn a_deadline_can_be_moved_earlier_and_later() {
         let timers = Timers::new(at(0));
         let timer = timers.timer();
         timer.arm(Millis::new(100));
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_that_is_moved_comes_at_its_new_time_and_no_earlier() {
+    fn a_moved_deadline_fires_at_its_new_time_and_no_earlier() {
         let timers = Timers::new(at(0));
         let timer = timers.timer();
         timer.arm_at(at(5_000));
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn only_those_that_are_idle_long_enough_are_shed() {
+    fn only_connections_idle_long_enough_are_shed() {
         let timers = Timers::new(at(1_000));
         let (kept, idle, busy_again) = (timers.timer(), timers.timer(), timers.timer());
         idle.set_idle(true);
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn those_idle_longest_are_shed_first() {
+    fn the_longest_idle_connections_are_shed_first() {
         let timers = Timers::new(at(0));
         let all = [300, 100, 400, 200].map(|since| (since, timers.timer()));
         for now in [100, 200, 300, 400] {

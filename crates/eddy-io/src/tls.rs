@@ -16,7 +16,7 @@ use crate::buffer::{Buffer, Fill};
 use crate::transport::{Stream, TlsFacts, TlsStream};
 
 /// Maximum records without application data processed in a row before other tasks run.
-const RECORDS_AT_ONCE: usize = 16;
+const PROTOCOL_RECORDS_MAX: usize = 16;
 
 /// Why a TLS handshake failed.
 #[derive(Debug, thiserror::Error)]
@@ -156,8 +156,8 @@ impl TlsStream {
     }
 
     /// Waits until the peer sends application data or closes. Protocol messages such as session tickets are processed.
-    pub(crate) fn poll_disturbed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        for _ in 0..RECORDS_AT_ONCE {
+    pub(crate) fn poll_input_or_close(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        for _ in 0..PROTOCOL_RECORDS_MAX {
             if self.has_more() {
                 return Poll::Ready(());
             }
@@ -176,7 +176,7 @@ impl TlsStream {
 
     /// Whether the peer has sent no data and has not closed, according to the kernel.
     pub(crate) fn is_quiet_now(&mut self) -> bool {
-        for _ in 0..RECORDS_AT_ONCE {
+        for _ in 0..PROTOCOL_RECORDS_MAX {
             if self.has_more() {
                 return false;
             }
@@ -197,7 +197,7 @@ impl TlsStream {
     /// As [`Stream::poll_fill`]. A stream that ends without `close_notify` is an error, as it may have been truncated
     /// (RFC 8446 §6.1).
     pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>, buffer: &mut Buffer) -> Poll<io::Result<Fill>> {
-        for _ in 0..RECORDS_AT_ONCE {
+        for _ in 0..PROTOCOL_RECORDS_MAX {
             match self.session.reader().read(buffer.room()) {
                 Ok(0) => return Poll::Ready(Ok(Fill::End)),
                 Ok(count) => {
@@ -245,7 +245,7 @@ impl TlsStream {
     }
 
     /// Sends `close_notify`, as far as the stream below accepts it at once.
-    pub(crate) fn say_end(&mut self) {
+    pub(crate) fn send_tls_close(&mut self) {
         self.session.send_close_notify();
         // A peer that does not receive it sees the end of the stream below.
         let _ = self.poll_send(&mut Context::from_waker(Waker::noop()));

@@ -49,7 +49,7 @@ fn configs() -> (Arc<ServerConfig>, Arc<ClientConfig>) {
 
 async fn streams() -> (Stream, Stream) {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let socket = listen_tcp(address, 16, PortSharing::Alone).unwrap();
+    let socket = listen_tcp(address, 16, PortSharing::Exclusive).unwrap();
     let address = std::net::TcpListener::from(socket.try_clone().unwrap()).local_addr().unwrap();
     let listener = StreamListener::tcp(socket).unwrap();
     let (client, accepted) =
@@ -109,7 +109,7 @@ fn run(test: impl Future<Output = ()>) {
 }
 
 #[test]
-fn what_goes_in_comes_out() {
+fn data_round_trips_through_tls() {
     run(async {
         let (mut server, mut client) = connected().await;
         let facts = server.tls_facts().unwrap();
@@ -133,7 +133,7 @@ fn what_goes_in_comes_out() {
 }
 
 #[test]
-fn bytes_that_were_decrypted_make_a_stream_readable() {
+fn decrypted_bytes_make_a_stream_readable() {
     run(async {
         let (mut server, mut client) = connected().await;
         write_all(&mut client, &[7; 3000], &[]).await.unwrap();
@@ -153,11 +153,11 @@ fn bytes_that_were_decrypted_make_a_stream_readable() {
 }
 
 #[test]
-fn an_end_that_came_with_the_last_bytes_makes_a_stream_readable() {
+fn a_close_notify_received_with_the_last_bytes_makes_a_stream_readable() {
     run(async {
         let (mut server, mut client) = connected().await;
         write_all(&mut client, b"bye", &[]).await.unwrap();
-        client.say_end();
+        client.send_tls_close();
         let mut received = Vec::new();
         // Data and `close_notify` are read from the socket at once, and nothing more arrives there.
         let ready = poll_fn(|cx| server.poll_readable(cx)).await;
@@ -171,7 +171,7 @@ fn an_end_that_came_with_the_last_bytes_makes_a_stream_readable() {
 }
 
 #[test]
-fn what_the_protocol_says_by_itself_leaves_a_stream_quiet() {
+fn session_tickets_leave_a_stream_quiet() {
     run(async {
         for looks_now in [false, true] {
             let (mut server, mut client) = connected().await;
@@ -205,18 +205,19 @@ fn what_the_protocol_says_by_itself_leaves_a_stream_quiet() {
 }
 
 #[test]
-fn an_end_disturbs_a_stream_that_is_waited_for_and_a_ticket_does_not() {
+fn a_close_disturbs_an_idle_stream_and_a_session_ticket_does_not() {
     run(async {
         for says_so in [true, false] {
             let (mut server, mut client) = connected().await;
             poll_fn(|cx| client.poll_readable(cx)).await.unwrap();
-            let mut disturbed = tokio::spawn(async move { poll_fn(|cx| client.poll_disturbed(cx)).await });
+            let mut disturbed =
+                tokio::spawn(async move { poll_fn(|cx| client.poll_input_or_close(cx)).await });
             for _ in 0..10 {
                 tokio::task::yield_now().await;
             }
             assert!(!disturbed.is_finished(), "nothing but tickets has come");
             if says_so {
-                server.say_end();
+                server.send_tls_close();
             } else {
                 socket2::SockRef::from(&server).shutdown(std::net::Shutdown::Write).unwrap();
             }
@@ -227,7 +228,7 @@ fn an_end_disturbs_a_stream_that_is_waited_for_and_a_ticket_does_not() {
 }
 
 #[test]
-fn a_stream_that_is_cut_off_does_not_end_well() {
+fn a_truncated_stream_ends_with_an_error() {
     run(async {
         let (mut server, client) = connected().await;
         socket2::SockRef::from(&client).shutdown(std::net::Shutdown::Write).unwrap();
@@ -237,7 +238,7 @@ fn a_stream_that_is_cut_off_does_not_end_well() {
 }
 
 #[test]
-fn a_client_that_does_not_trust_the_server_says_so() {
+fn a_client_that_does_not_trust_the_server_sends_an_alert() {
     run(async {
         let Ends { mut server, mut client } = ends("b.test").await;
         let (one, other) = tokio::join!(shake(&mut server), shake(&mut client));
@@ -250,7 +251,7 @@ fn a_client_that_does_not_trust_the_server_says_so() {
 }
 
 #[test]
-fn what_is_no_handshake_is_refused() {
+fn bytes_that_are_not_a_tls_handshake_are_refused() {
     run(async {
         let (server, _) = configs();
         let (accepted, mut client) = streams().await;

@@ -276,7 +276,7 @@ impl ClusterConfig {
 pub const UNLIMITED_OVERPROVISIONING: u32 = u32::MAX;
 
 /// Table size of [`Balance::Maglev`]: a prime, a hundred times the number of endpoints in most clusters.
-pub const MAGLEV_PLACES: usize = 65_537;
+pub const MAGLEV_TABLE_SIZE: usize = 65_537;
 
 impl EndpointConfig {
     /// Creates an endpoint with weight 1 and no optional settings.
@@ -298,7 +298,7 @@ impl LinkProtocol {
 
 impl Balance {
     /// Whether the balancing depends on a key of the request, the client address included.
-    pub fn goes_by_key(self) -> bool {
+    pub fn balances_by_key(self) -> bool {
         self.has_key() || self == Self::ClientAddress
     }
 

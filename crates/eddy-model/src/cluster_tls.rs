@@ -2,7 +2,7 @@
 
 use eddy_ids::Shared;
 
-use crate::tls_text::{ServerCheck, TlsVersion, WrittenPath, WrittenPlace};
+use crate::tls_text::{ServerCheck, SourcePosition, TlsVersion, WrittenPath};
 
 /// TLS settings towards the endpoints of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct ClusterTlsConfig {
     /// Minimum TLS version. Default 1.2.
     pub version_min: TlsVersion,
     /// Position of the TLS settings in the configuration.
-    pub place: WrittenPlace,
+    pub place: SourcePosition,
 }
 
 /// Files of a certificate chain and its private key.
@@ -35,7 +35,7 @@ pub struct IdentityFiles {
 
 impl ClusterTlsConfig {
     /// Creates TLS settings with defaults, configured at `place`.
-    pub fn new(place: WrittenPlace) -> Self {
+    pub fn new(place: SourcePosition) -> Self {
         Self {
             server_name: None,
             sends_name: true,

@@ -12,4 +12,4 @@ pub use cluster::*;
 pub use cluster_tls::{ClusterTlsConfig, IdentityFiles};
 pub use health::{GrpcProbe, HealthConfig, HealthProbe, HttpProbe};
 pub use limits::{LimitKind, LimitsConfig};
-pub use tls_text::{InlineText, ServerCheck, TlsVersion, WrittenPath, WrittenPlace};
+pub use tls_text::{InlineText, ServerCheck, SourcePosition, TlsVersion, WrittenPath};

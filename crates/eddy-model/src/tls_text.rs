@@ -14,12 +14,12 @@ pub struct WrittenPath {
     /// Inline text; `None` when the file is to be read.
     pub text: Option<InlineText>,
     /// Position of the name in the configuration.
-    pub place: WrittenPlace,
+    pub place: SourcePosition,
 }
 
 /// Position in a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WrittenPlace {
+pub struct SourcePosition {
     /// Configuration file.
     pub file: Shared<str>,
     /// Line, from 1.

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_arrive_in_any_pieces() {
+    fn frames_are_parsed_in_any_chunking() {
         let stream = [&[0, 0, 0, 0, 3][..], b"abc", &[1, 0, 0, 0, 0], &[0, 0, 0, 0, 1], b"x"].concat();
         let expected = vec![(false, b"abc".to_vec()), (true, Vec::new()), (false, b"x".to_vec())];
         for step in 1..=stream.len() {
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn faults_have_their_offset() {
+    fn faults_report_their_offset() {
         let check = |stream: &[u8], compressed, offset, kind| {
             for step in 1..=stream.len() {
                 assert_eq!(

@@ -18,7 +18,7 @@ fn check(what: &str, mut work: impl FnMut()) {
 }
 
 #[test]
-fn work_on_messages_allocates_nothing() {
+fn processing_messages_allocates_nothing() {
     let schema = Arc::new(Schema::from_descriptors(include_bytes!("schema/eddy.binpb")).unwrap());
     let id = schema.find_message("eddy.test.Catalog").unwrap();
     let mut reader = FromJson::new(schema.clone(), id, FromJsonOptions::default(), ProtobufLimits::default());

@@ -71,7 +71,7 @@ const PERSON: &str = "eddy.test.Person";
 const ITEM: &str = "eddy.test.Item";
 
 #[test]
-fn messages_come_back() {
+fn messages_round_trip_through_json() {
     check(PERSON, " { } ", "{}");
     check(
         PERSON,
@@ -104,7 +104,7 @@ fn null_is_no_value() {
 }
 
 #[test]
-fn bad_json_has_its_place() {
+fn invalid_json_is_reported_with_its_position() {
     refused(PERSON, "", 0, ProtobufErrorKind::Truncated);
     refused(PERSON, "[]", 0, ProtobufErrorKind::JsonType);
     refused(PERSON, "{", 1, ProtobufErrorKind::Truncated);
@@ -147,7 +147,7 @@ fn a_fault_names_its_field() {
 }
 
 #[test]
-fn what_is_not_known_is_passed_over_by_setting() {
+fn unknown_fields_can_be_ignored() {
     let options = FromJsonOptions { unknown: Unknown::Ignore, ..FromJsonOptions::default() };
     let json = r#"{"x":[1,{"y":"\u0041"},[]],"name":"a","z":{"@type":1},"nick":null}"#;
     assert_eq!(read(PERSON, json, options).unwrap(), b"\x0a\x01a");
@@ -158,7 +158,7 @@ fn what_is_not_known_is_passed_over_by_setting() {
 }
 
 #[test]
-fn duplicates_are_merged_by_setting() {
+fn duplicates_can_be_merged() {
     let options = FromJsonOptions { duplicates: Duplicates::Merge, ..FromJsonOptions::default() };
     let json = r#"{"name":"a","name":"","places":{"k":{"city":"x"},"k":{"street":"y"}},"friends":[{}],"friends":[{}],"phone":"p","box":1}"#;
     let bytes = read(PERSON, json, options).unwrap();
@@ -169,7 +169,7 @@ fn duplicates_are_merged_by_setting() {
 }
 
 #[test]
-fn output_has_its_settings() {
+fn output_options_are_applied() {
     let bytes =
         read(ITEM, r#"{"isNew":true,"status":"STATUS_SOLD","size":{}}"#, FromJsonOptions::default()).unwrap();
     let with = |options| written(ITEM, &bytes, options).unwrap();
@@ -185,7 +185,7 @@ fn output_has_its_settings() {
 }
 
 #[test]
-fn any_order_on_the_wire_gives_the_message() {
+fn fields_in_any_wire_order_give_the_same_message() {
     // friends, name, friends, name: the last name, and both friends.
     let bytes = b"\xfa\x7f\x03\x0a\x01x\x0a\x01a\xfa\x7f\x03\x0a\x01y\x0a\x01b";
     let json = written(PERSON, bytes, ToJsonOptions::default()).unwrap();
@@ -204,7 +204,7 @@ fn any_order_on_the_wire_gives_the_message() {
 }
 
 #[test]
-fn what_was_handed_out_can_not_be_taken_back() {
+fn out_of_order_fields_after_written_output_are_refused() {
     let schema = schema();
     let id = schema.find_message(PERSON).unwrap();
     let limits = ProtobufLimits { held_bytes_max: 5, ..ProtobufLimits::default() };
@@ -228,7 +228,7 @@ fn what_was_handed_out_can_not_be_taken_back() {
 }
 
 #[test]
-fn a_message_ends_within_a_piece() {
+fn a_message_can_end_within_a_chunk() {
     let schema = schema();
     let id = schema.find_message(PERSON).unwrap();
     let mut reader = FromJson::new(schema, id, FromJsonOptions::default(), ProtobufLimits::default());
@@ -244,7 +244,7 @@ fn a_message_ends_within_a_piece() {
 }
 
 #[test]
-fn nesting_has_a_limit_both_ways() {
+fn nesting_is_limited_in_both_directions() {
     let friends = |levels: usize| {
         format!("{}{}", r#"{"note":"#.to_owned() + &"[".repeat(levels), "]".repeat(levels) + "}")
     };

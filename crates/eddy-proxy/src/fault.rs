@@ -23,7 +23,7 @@ pub(crate) enum RetryClass {
     /// Never.
     Never,
     /// Always: the endpoint has seen nothing of the request.
-    Unseen,
+    NotSeen,
     /// The endpoint may have seen the request: only when it is idempotent and has no body.
     MaybeSeen,
     /// As `MaybeSeen`, and only where the rule retries after a reset.
@@ -46,7 +46,7 @@ struct FaultFacts {
     /// Whether the fault counts against its endpoint's health.
     blames_endpoint: bool,
     /// Whether the fault ends only the attempt, so that another attempt in progress may continue.
-    is_of_attempt: bool,
+    ends_attempt_only: bool,
 }
 
 impl FaultFacts {
@@ -59,7 +59,7 @@ impl FaultFacts {
             grpc: None,
             retry: RetryClass::Never,
             blames_endpoint: is_upstream,
-            is_of_attempt: is_upstream,
+            ends_attempt_only: is_upstream,
         }
     }
 
@@ -82,7 +82,7 @@ impl FaultFacts {
 
     /// Another attempt in progress may continue although the endpoint did not cause the fault.
     const fn of_attempt(self) -> Self {
-        Self { is_of_attempt: true, ..self }
+        Self { ends_attempt_only: true, ..self }
     }
 }
 
@@ -164,11 +164,11 @@ faults! {
     /// A cluster limit is reached.
     Limit(LimitKind): "limit" = gateway(503).of_attempt(),
     /// No upstream connection could be established.
-    ConnectFailed: "connect_failed" = endpoint(502).retry(RetryClass::Unseen),
+    ConnectFailed: "connect_failed" = endpoint(502).retry(RetryClass::NotSeen),
     /// No upstream connection could be established in time.
-    ConnectTimeout: "connect_timeout" = endpoint(504).retry(RetryClass::Unseen),
+    ConnectTimeout: "connect_timeout" = endpoint(504).retry(RetryClass::NotSeen),
     /// The TLS handshake with the endpoint failed.
-    Handshake(HandshakeFaultKind): "tls_handshake" = endpoint(502).retry(RetryClass::Unseen),
+    Handshake(HandshakeFaultKind): "tls_handshake" = endpoint(502).retry(RetryClass::NotSeen),
     /// The endpoint closed a new connection with a TLS alert, most often because it rejects eddy's certificate.
     TlsAlert: "tls_alert" = endpoint(502).retry(RetryClass::ByReset),
     /// A reused connection closed before the first byte of a response: the ordinary end of an idle connection.
@@ -176,11 +176,11 @@ faults! {
     /// A new connection closed before the first byte of a response.
     LinkClosed: "upstream_closed" = endpoint(502).retry(RetryClass::ByReset),
     /// The endpoint sent GOAWAY before it processed the request: the ordinary end of a busy connection.
-    LinkLeft: "upstream_goaway" = endpoint(502).retry(RetryClass::Unseen).spares_endpoint(),
+    UpstreamGoAway: "upstream_goaway" = endpoint(502).retry(RetryClass::NotSeen).spares_endpoint(),
     /// The endpoint does not speak the configured protocol.
-    LinkProtocol: "upstream_protocol" = endpoint(502).retry(RetryClass::Unseen),
+    LinkProtocol: "upstream_protocol" = endpoint(502).retry(RetryClass::NotSeen),
     /// The endpoint refused the stream (REFUSED_STREAM) without processing the request.
-    StreamRefused: "stream_refused" = endpoint(502).retry(RetryClass::Unseen),
+    StreamRefused: "stream_refused" = endpoint(502).retry(RetryClass::NotSeen),
     /// The endpoint reset the stream before the first byte of a response.
     StreamReset: "stream_reset" = endpoint(502).retry(RetryClass::ByReset),
     /// The response did not begin in time.
@@ -245,8 +245,8 @@ impl Fault {
     }
 
     /// Whether the fault ends only the attempt, so that another attempt in progress may continue.
-    pub(crate) fn is_of_attempt(self) -> bool {
-        self.facts().is_of_attempt
+    pub(crate) fn ends_attempt_only(self) -> bool {
+        self.facts().ends_attempt_only
     }
 
     /// Returns the gRPC status that a call ends with.

@@ -16,7 +16,7 @@ use tokio::sync::mpsc::{Sender, UnboundedSender, channel as command_channel, unb
 use tokio::sync::oneshot;
 
 use crate::access::{AccessLogSink, AccessWriter};
-use crate::control::{ClusterResolver, HealthChecks, ToCheck, watch};
+use crate::control::{CheckedCluster, ClusterResolver, HealthChecks, watch};
 use crate::error::ProxyError;
 use crate::event_loop::{Apply, Sockets, Start, WorkerCommand, run};
 use crate::host::{FilterHost, note_worker};
@@ -30,9 +30,9 @@ use crate::worker::WorkerParts;
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 /// Time that a drain leaves idle connections open, so that their clients can send one more request and learn of the
 /// close from its response.
-const IDLE_PATIENCE: Duration = Duration::from_secs(2);
+const IDLE_CLOSE_DELAY: Duration = Duration::from_secs(2);
 /// Time that the end of a drain waits for access log entries to be written.
-const RECORDS_PATIENCE: Duration = Duration::from_secs(2);
+const ACCESS_LOG_FLUSH_TIME_MAX: Duration = Duration::from_secs(2);
 /// Maximum number of commands queued for a worker.
 const COMMANDS_MAX: usize = 64;
 /// File descriptors reserved for other uses than traffic: logs, admin interface, libraries.
@@ -201,7 +201,7 @@ impl Gateway {
             let left = patience.min(deadline.saturating_sub(begun.elapsed()));
             matches!(drained.recv_timeout(left), Err(RecvTimeoutError::Disconnected))
         };
-        if !is_drained(IDLE_PATIENCE) {
+        if !is_drained(IDLE_CLOSE_DELAY) {
             for worker in &self.workers {
                 if let Err(error) = worker.send(WorkerCommand::CloseIdle) {
                     tracing::warn!(%error, "cannot send the close-idle command to a worker");
@@ -222,8 +222,8 @@ impl Gateway {
             let _ = worker.send(WorkerCommand::FlushRecords(done.clone()));
         }
         drop(done);
-        let _ = flushed.recv_timeout(RECORDS_PATIENCE);
-        self.sink().settle(RECORDS_PATIENCE);
+        let _ = flushed.recv_timeout(ACCESS_LOG_FLUSH_TIME_MAX);
+        self.sink().settle(ACCESS_LOG_FLUSH_TIME_MAX);
     }
 
     /// Reopens the access log, for example after log rotation.
@@ -264,8 +264,11 @@ impl Gateway {
     fn prepare(&self, plan: &Arc<GatewayPlan>, state: &mut GatewayState) -> (Vec<Apply>, Vec<WorkerReply>) {
         let endpoints = state.names.follow(&plan.config.clusters);
         let parts = plan.config.clusters.iter().zip(&endpoints);
-        let to_check =
-            parts.map(|((id, cluster), sets)| ToCheck { cluster, tls: plan.cluster_tls.get(id), sets });
+        let to_check = parts.map(|((id, cluster), sets)| CheckedCluster {
+            cluster,
+            tls: plan.cluster_tls.get(id),
+            sets,
+        });
         let unhealthy = state.health.follow(to_check);
         self.host.know(&plan.filters);
         self.host.set_clusters(

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use eddy_ids::WorkerTime;
 use eddy_upstream::Rng;
 
-use crate::access::{AccessWriter, PassageRecord, RecordQueue};
+use crate::access::{AccessWriter, RecordQueue, SessionRecord};
 use crate::host::{FilterHost, WorkerFilterState};
 use crate::resolved::WorkerPlan;
 use crate::runtime::{ReleaseIdle, ServiceParts, WorkerServices};
@@ -54,7 +54,7 @@ impl Worker {
     }
 
     /// Writes the access log entry of a forwarded connection or session.
-    pub(crate) fn log_passage(&self, passage: &PassageRecord<'_>) {
+    pub(crate) fn log_session(&self, passage: &SessionRecord<'_>) {
         passage.write(&self.plan().plan, &mut self.access.borrow_mut(), &self.series);
     }
 

@@ -174,7 +174,7 @@ fn filters_make_the_host_allocate_nothing_in_steady_state() {
 }
 
 #[test]
-fn what_filters_collected_is_given_back_after_its_exchange() {
+fn buffers_of_filters_are_released_after_the_exchange() {
     const BODY_BYTES: usize = 1_000_000;
     /// A large buffer returns to the pool, and some memory is kept for the next exchange.
     const KEPT_BYTES_MAX: i64 = 128 * 1024;

@@ -178,7 +178,7 @@ struct Origins {
 }
 
 #[test]
-fn no_request_clones_a_reference_of_the_plan() {
+fn no_request_clones_a_plan_reference() {
     let (http2, unix) = (start_http2_origin(ANSWER_HEAD, b"hello"), start_unix_origin());
     let mut origins = Origins { http1: start_origin(b"\r\n\r\n", ANSWER), http2, unix };
     let get = origins.http1;

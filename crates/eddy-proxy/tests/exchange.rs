@@ -94,7 +94,7 @@ fn check_status(answer: &str, status: u16) {
 }
 
 #[test]
-fn a_request_that_would_read_otherwise_is_not_sent() {
+fn a_request_that_fails_the_egress_check_is_not_sent() {
     let (_gateway, address) = start("", &forwarding(""), |_| ());
     check_status(&answer(address, GET), 200);
     // No checked configuration allows this: a second `Host` represents any fault of eddy's own.
@@ -105,7 +105,7 @@ fn a_request_that_would_read_otherwise_is_not_sent() {
 }
 
 #[test]
-fn an_answer_that_would_read_otherwise_is_not_passed_on() {
+fn a_response_that_fails_the_egress_check_is_not_forwarded() {
     let origin = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = origin.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -136,7 +136,7 @@ fn an_answer_that_would_read_otherwise_is_not_passed_on() {
 }
 
 #[test]
-fn a_local_answer_that_would_read_otherwise_is_not_sent() {
+fn a_local_reply_that_fails_the_egress_check_is_not_sent() {
     // No checked configuration allows this: a bare CR represents any fault of eddy's own.
     let (_gateway, address) = start("", LOCAL, |config| {
         place::change_action(config, |action| {
@@ -158,7 +158,7 @@ fn a_reload_reaches_connections_that_are_open() {
 }
 
 #[test]
-fn an_unread_body_ends_the_connection_with_the_answer() {
+fn an_unread_body_closes_the_connection_after_the_response() {
     let (_gateway, address) = start("", LOCAL, |_| ());
     let head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 40\r\n\r\n";
     let answer = answer(address, &[head, &b"GET /smuggled HTTP/1.1\r\n"[..]].concat());
@@ -168,7 +168,7 @@ fn an_unread_body_ends_the_connection_with_the_answer() {
 }
 
 #[test]
-fn nothing_is_read_after_a_body_whose_end_cannot_be_told() {
+fn nothing_is_read_after_a_body_with_an_unknown_end() {
     let (_gateway, address) = start("", &forwarding(""), |_| ());
     let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
     // If it were read again after the fault, the line end behind the data would look like that of the trailers.
@@ -178,7 +178,7 @@ fn nothing_is_read_after_a_body_whose_end_cannot_be_told() {
 }
 
 #[test]
-fn a_link_is_used_again_only_after_an_answer_that_ends_where_it_should() {
+fn a_link_is_reused_only_after_a_complete_response() {
     let links_of_two_requests = |answer: &'static [u8]| {
         let (origin, links) = start_counting(answer);
         let (_gateway, address) = start_before(origin, "", &forwarding(""), |_| ());
@@ -192,7 +192,7 @@ fn a_link_is_used_again_only_after_an_answer_that_ends_where_it_should() {
 }
 
 #[test]
-fn what_must_not_be_repeated_is_sent_once() {
+fn requests_that_are_not_idempotent_are_sent_once() {
     let times_sent = |request: &'static [u8]| {
         let (origin, links) = start_counting(b"");
         let rest = "routes: {site: [{cluster: c, retry: {attempts: 2, on_reset: true}}]}\n\
@@ -207,7 +207,7 @@ fn what_must_not_be_repeated_is_sent_once() {
 }
 
 #[test]
-fn an_answer_that_was_cut_does_not_look_whole() {
+fn a_truncated_response_does_not_look_complete() {
     let origin = TcpListener::bind("127.0.0.1:0").unwrap();
     let endpoint = origin.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -226,7 +226,7 @@ fn an_answer_that_was_cut_does_not_look_whole() {
 }
 
 #[test]
-fn nothing_is_read_after_a_head_that_was_refused() {
+fn nothing_is_read_after_a_refused_head() {
     let (_gateway, address) = start("", LOCAL, |_| ());
     let request = b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n";
     let answer = answer(address, request);
@@ -235,13 +235,13 @@ fn nothing_is_read_after_a_head_that_was_refused() {
 }
 
 #[test]
-fn a_head_comes_in_time_or_is_refused() {
+fn a_head_timeout_is_enforced() {
     let (_gateway, address) = start("timeouts: {head: 50ms}", LOCAL, |_| ());
     check_status(&answer(address, b"GET / HTTP/1.1\r\nHost:"), 408);
 }
 
 #[test]
-fn an_idle_connection_is_closed_in_time() {
+fn an_idle_connection_is_closed_after_its_timeout() {
     let (_gateway, address) = start("timeouts: {idle: 50ms}", LOCAL, |_| ());
     let mut client = connect(address);
     ask(&mut client, GET_ONE, b"one");
@@ -249,7 +249,7 @@ fn an_idle_connection_is_closed_in_time() {
 }
 
 #[test]
-fn an_endpoint_answers_in_time_or_is_given_up() {
+fn a_response_timeout_is_enforced() {
     // Such an end never comes, so this origin only listens.
     let silent = start_origin(b"never", OK);
     let rest = forwarding("first_byte_timeout: 50ms");
@@ -258,7 +258,7 @@ fn an_endpoint_answers_in_time_or_is_given_up() {
 }
 
 #[test]
-fn an_endpoint_is_reached_in_time_or_given_up() {
+fn a_connect_timeout_is_enforced() {
     let full = TcpListener::bind("127.0.0.1:0").unwrap();
     rustix::net::listen(&full, 0).unwrap();
     let endpoint = full.local_addr().unwrap();
@@ -309,7 +309,7 @@ fn a_burst_of_connections_stays_within_the_limit() {
 }
 
 #[test]
-fn who_waits_for_a_place_displaces_an_idle_connection_and_nobody_else_does() {
+fn only_a_waiting_connection_displaces_an_idle_one() {
     let (_gateway, address) = start("limits: {connections: 1}", LOCAL, |_| ());
     let mut first = connect(address);
     ask(&mut first, GET_ONE, b"one");
@@ -326,7 +326,7 @@ fn who_waits_for_a_place_displaces_an_idle_connection_and_nobody_else_does() {
 }
 
 #[test]
-fn a_gateway_that_drains_accepts_nothing_more() {
+fn a_draining_gateway_accepts_no_connections() {
     let (gateway, address) = start("", LOCAL, |_| ());
     check_status(&answer(address, GET), 200);
     let copies = gateway.sockets(&ListenAddress::Tcp(address)).unwrap();
@@ -343,7 +343,7 @@ fn a_gateway_that_drains_accepts_nothing_more() {
 }
 
 #[test]
-fn some_requests_are_routed_twice_and_found_alike() {
+fn sampled_requests_are_routed_twice_with_the_same_result() {
     for (every, counted) in [("1", "3"), ("0", "0")] {
         let rest = format!("route_check: {every}\n{LOCAL}");
         let (gateway, address) = start("", &rest, |_| {});

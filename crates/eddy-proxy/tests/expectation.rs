@@ -25,7 +25,7 @@ fn take_head(link: &mut TcpStream) {
 }
 
 #[test]
-fn the_endpoint_asks_for_the_body_and_the_client_hears_it_once() {
+fn the_100_continue_of_the_endpoint_is_forwarded_once() {
     let (_gateway, address, serving) = start(vec![Box::new(|mut link| {
         take_head(&mut link);
         send(&mut link, CONTINUE);
@@ -43,7 +43,7 @@ fn the_endpoint_asks_for_the_body_and_the_client_hears_it_once() {
 }
 
 #[test]
-fn a_refusal_saves_the_body() {
+fn a_refused_expectation_avoids_sending_the_body() {
     for status in ["401 Unauthorized", "417 Expectation Failed"] {
         let (_gateway, address, serving) = start(vec![Box::new(move |mut link| {
             take_head(&mut link);
@@ -61,7 +61,7 @@ fn a_refusal_saves_the_body() {
 }
 
 #[test]
-fn a_silent_endpoint_keeps_the_client_waiting_for_a_second_and_is_too_late_then() {
+fn without_a_100_from_the_endpoint_the_gateway_sends_it_after_a_second() {
     let (_gateway, address, serving) = start(vec![Box::new(|mut link| {
         take_head(&mut link);
         until(&mut link, "hello");
@@ -79,7 +79,7 @@ fn a_silent_endpoint_keeps_the_client_waiting_for_a_second_and_is_too_late_then(
 }
 
 #[test]
-fn who_sends_the_body_unasked_is_not_asked() {
+fn a_client_that_sends_the_body_early_gets_no_100() {
     for pieces in [vec!["", "hello"], vec!["h", "ello"], vec!["hello"]] {
         let (_gateway, address, serving) = start(vec![Box::new(|mut link| {
             until(&mut link, "hello");
@@ -96,7 +96,7 @@ fn who_sends_the_body_unasked_is_not_asked() {
 }
 
 #[test]
-fn the_client_of_a_large_body_is_asked_for_it() {
+fn a_client_with_a_large_body_gets_100_continue() {
     const BYTES: usize = 300_000;
     let (_gateway, address, serving) = start(vec![Box::new(|mut link| {
         take_head(&mut link);

@@ -301,7 +301,7 @@ fn assert_status(answer: &str, status: u16) {
 }
 
 #[test]
-fn what_filters_change_is_what_each_side_gets() {
+fn each_side_receives_the_changes_of_filters() {
     let (origin, seen) = start_origin(&[OK]);
     let place = Setup::default()
         .hook(HEADS, |view, said| {
@@ -341,7 +341,7 @@ fn what_filters_change_is_what_each_side_gets() {
 }
 
 #[test]
-fn a_chain_is_one_crossing_and_goes_back_the_other_way() {
+fn a_chain_is_one_crossing_and_is_reversed_for_the_response() {
     let (origin, seen) = start_origin(&[OK]);
     let mut setup = Setup::default();
     for number in ["1", "2", "3"] {
@@ -362,7 +362,7 @@ fn a_chain_is_one_crossing_and_goes_back_the_other_way() {
 }
 
 #[test]
-fn a_reply_goes_back_through_those_that_saw_the_request() {
+fn a_reply_passes_the_filters_that_saw_the_request() {
     let (origin, seen) = start_origin(&[OK]);
     let mark = |name: &'static [u8]| {
         move |view: &ExchangeView<'_>, said: &mut HookOutput<'_>| {
@@ -403,7 +403,7 @@ fn a_reply_goes_back_through_those_that_saw_the_request() {
 }
 
 #[test]
-fn filters_see_requests_that_no_rule_matches_and_rules_are_looked_up_again() {
+fn filters_see_unmatched_requests_and_can_reroute_them() {
     let (origin, seen) = start_origin(&[OK]);
     let place = Setup {
         rest: "routes: {site: [{match: {path: /new/}, cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}",
@@ -448,7 +448,7 @@ fn the_demo_endpoint_has_filters_too() {
 }
 
 #[test]
-fn a_rule_can_leave_a_filter_out() {
+fn a_rule_can_disable_a_filter() {
     let (origin, _seen) = start_origin(&[OK]);
     let place = Setup {
         rest: "routes: {site: [{match: {path: /free/}, cluster: c}, {cluster: c}]}\nclusters: {c: {endpoints: ['ORIGIN']}}",
@@ -544,7 +544,7 @@ fn a_pause_can_end_by_itself() {
 }
 
 #[test]
-fn a_pause_can_end_with_an_answer_or_a_fault() {
+fn a_pause_can_end_with_a_reply_or_a_fault() {
     let (origin, _seen) = start_origin(&[OK]);
     let (paused, hook) = pausing(Phase::ResponseHead);
     let place = Setup::default().hook(HEADS, hook).start(origin);
@@ -575,7 +575,7 @@ fn a_pause_can_end_with_an_answer_or_a_fault() {
 }
 
 #[test]
-fn a_failing_filter_closes_or_is_left_out() {
+fn a_failing_filter_fails_closed_or_is_skipped() {
     let failing = |_: &ExchangeView<'_>, said: &mut HookOutput<'_>| {
         said.edit(&FilterEdit::Set { name: b"x-broken", value: b"1" });
         said.edit(&FilterEdit::Fault(b"it broke"));
@@ -648,7 +648,7 @@ fn a_filter_that_failed_is_not_entered_again() {
 }
 
 #[test]
-fn what_a_filter_says_that_is_left_out_counts_for_nothing() {
+fn the_verdict_of_a_skipped_filter_is_ignored() {
     for verdict in [Verdict::Pause, Verdict::Buffer, Verdict::Reset, Verdict::Reply] {
         let (origin, _seen) = start_origin(&[OK]);
         let policy = FilterPolicy { on_failure: FailurePolicy::Open, ..FilterPolicy::default() };
@@ -670,7 +670,7 @@ fn what_a_filter_says_that_is_left_out_counts_for_nothing() {
 }
 
 #[test]
-fn a_rule_is_looked_up_again_though_a_neighbour_fails() {
+fn routing_is_repeated_although_an_adjacent_filter_fails() {
     for is_last in [true, false] {
         let (origin, seen) = start_origin(&[OK]);
         let policy = FilterPolicy { on_failure: FailurePolicy::Open, ..FilterPolicy::default() };
@@ -740,7 +740,7 @@ fn start_closing_origin(before_close: impl FnOnce() + Send + 'static) -> (Socket
 }
 
 #[test]
-fn a_body_that_streamed_is_not_sent_again() {
+fn a_streamed_body_is_not_sent_again() {
     let (origin, again) = start_closing_origin(|| {});
     let place = Setup::default().hook(&[Phase::RequestBody], |_, _| Verdict::Continue).start(origin);
     assert_status(&place.ask(GET), 200);
@@ -750,7 +750,7 @@ fn a_body_that_streamed_is_not_sent_again() {
 }
 
 #[test]
-fn the_rest_of_a_body_is_not_sent_again_as_if_it_were_the_whole() {
+fn the_rest_of_a_body_is_not_resent_as_a_complete_body() {
     let (tell_buffered, buffered) = channel();
     // The link closes when a filter has buffered the rest of the body.
     let (origin, again) = start_closing_origin(move || buffered.recv_timeout(PATIENCE).unwrap());
@@ -772,7 +772,7 @@ fn the_rest_of_a_body_is_not_sent_again_as_if_it_were_the_whole() {
 }
 
 #[test]
-fn an_open_filter_that_has_changed_something_closes_all_the_same() {
+fn a_fail_open_filter_that_made_changes_fails_closed() {
     let (origin, _seen) = start_origin(&[OK]);
     let policy = FilterPolicy { on_failure: FailurePolicy::Open, ..FilterPolicy::default() };
     let place = Setup { policy, ..Setup::default() }
@@ -844,7 +844,7 @@ fn dechunk(mut text: &str) -> String {
 }
 
 #[test]
-fn a_filter_that_only_reads_bodies_leaves_their_framing() {
+fn a_filter_that_only_reads_bodies_keeps_their_framing() {
     let (origin, seen) = start_origin(&[OK]);
     let place = Setup { keeps_length: true, ..Setup::default() }
         .hook(&[Phase::RequestBody, Phase::ResponseBody], |_, _| Verdict::Continue)
@@ -855,7 +855,7 @@ fn a_filter_that_only_reads_bodies_leaves_their_framing() {
 }
 
 #[test]
-fn a_filter_without_the_length_in_the_head_is_free_of_it() {
+fn a_filter_may_change_a_body_without_content_length() {
     let (origin, seen) = start_origin(&[OK]);
     let place = Setup { keeps_length: true, ..Setup::default() }
         .hook(BODIES_AND_HEADS, |view, said| {
@@ -877,7 +877,7 @@ fn a_filter_without_the_length_in_the_head_is_free_of_it() {
 }
 
 #[test]
-fn bytes_may_move_between_pieces_of_a_body_that_keeps_its_length() {
+fn bytes_may_move_between_chunks_of_a_body_that_keeps_its_length() {
     let large = "abcde".repeat(40_000);
     let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{large}", large.len());
     let (origin, seen) = start_origin(&[&answer]);
@@ -903,7 +903,7 @@ fn bytes_may_move_between_pieces_of_a_body_that_keeps_its_length() {
 }
 
 #[test]
-fn a_head_goes_out_while_a_filter_holds_the_body() {
+fn a_head_is_sent_while_a_filter_buffers_the_body() {
     let (origin, _seen) = start_origin(&[OK]);
     let (sender, paused) = channel();
     let sender = Mutex::new(sender);
@@ -929,7 +929,7 @@ fn a_head_goes_out_while_a_filter_holds_the_body() {
 }
 
 #[test]
-fn a_length_that_changes_behind_its_head_ends_the_exchange() {
+fn a_length_that_changes_after_its_head_ends_the_exchange() {
     for on_failure in [FailurePolicy::Closed, FailurePolicy::Open] {
         for phase in [Phase::RequestBody, Phase::ResponseBody] {
             for edit in [FilterEdit::BodyAppend(b"!"), FilterEdit::BodyDrain(1), FilterEdit::BodySet(b"")] {
@@ -947,8 +947,11 @@ fn a_length_that_changes_behind_its_head_ends_the_exchange() {
                 let answer = place.ask(&post("abc"));
                 // If the head was sent before the body arrived, the body is shorter than announced.
                 let is_cut = answer.contains("Content-Length: 5\r\n") && body_of(&answer).len() < 5;
-                let is_told = answer.starts_with("HTTP/1.1 500 ");
-                assert!(is_told || (is_cut && phase == Phase::ResponseBody), "{phase:?} {text}: {answer}");
+                let is_in_response = answer.starts_with("HTTP/1.1 500 ");
+                assert!(
+                    is_in_response || (is_cut && phase == Phase::ResponseBody),
+                    "{phase:?} {text}: {answer}"
+                );
                 let metrics = place.metrics();
                 assert!(
                     metrics.contains("eddy_filter_faults_total{filter=\"f1\",kind=\"edit\"} 1"),
@@ -960,7 +963,7 @@ fn a_length_that_changes_behind_its_head_ends_the_exchange() {
 }
 
 #[test]
-fn a_filter_can_collect_the_whole_and_change_the_head_then() {
+fn a_filter_can_buffer_the_body_and_then_change_the_head() {
     let both = [Phase::RequestHead, Phase::RequestBody, Phase::ResponseHead, Phase::ResponseBody];
     for is_head in [true, false] {
         let (origin, seen) = start_origin(&[OK]);
@@ -1013,7 +1016,7 @@ fn a_filter_can_collect_the_whole_and_change_the_head_then() {
 }
 
 #[test]
-fn a_head_can_wait_while_its_filter_is_shown_the_pieces() {
+fn a_head_can_wait_while_its_filter_gets_the_chunks() {
     let chunks = |end: &str| {
         format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n3\r\ndef\r\n{end}")
     };
@@ -1066,7 +1069,7 @@ fn a_head_can_wait_while_its_filter_is_shown_the_pieces() {
 }
 
 #[test]
-fn a_body_is_given_to_a_message_without_one() {
+fn a_body_can_be_added_to_a_message_without_one() {
     let empty = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     let none = "HTTP/1.1 204 No Content\r\n\r\n";
     let (origin, seen) = start_origin(&[empty, OK, none]);
@@ -1102,7 +1105,7 @@ fn a_body_is_given_to_a_message_without_one() {
 }
 
 #[test]
-fn what_is_collected_has_a_limit() {
+fn buffered_bodies_are_limited() {
     let policy = FilterPolicy { body_bytes_max: 1000, ..FilterPolicy::default() };
     let (origin, _seen) = start_origin(&[&OK.replace("hello", &"x".repeat(2000)).replace(": 5", ": 2000")]);
     let place = Setup { policy, ..Setup::default() }
@@ -1117,7 +1120,7 @@ fn what_is_collected_has_a_limit() {
 }
 
 #[test]
-fn bodies_that_pass_filters_are_limited_like_others() {
+fn filtered_bodies_are_limited_like_others() {
     for is_collected in [true, false] {
         let (origin, _seen) = start_origin(&[OK]);
         let place = Setup { keys: "limits: {body_bytes: 10},", ..Setup::default() }
@@ -1137,7 +1140,7 @@ fn bodies_that_pass_filters_are_limited_like_others() {
 }
 
 #[test]
-fn a_collected_request_is_sent_again_where_that_is_safe() {
+fn a_buffered_request_is_retried_where_that_is_safe() {
     let (origin, seen) = start_origin(&[OK]);
     let rest = "routes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['127.0.0.1:1', 'ORIGIN']}}";
     let place = Setup { rest, ..Setup::default() }
@@ -1150,7 +1153,7 @@ fn a_collected_request_is_sent_again_where_that_is_safe() {
 }
 
 #[test]
-fn pauses_amid_bodies_keep_every_byte_in_order() {
+fn pauses_within_bodies_keep_every_byte_in_order() {
     let large = "0123456789".repeat(30_000);
     let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{large}", large.len());
     let (origin, seen) = start_origin(&[&answer]);
@@ -1177,7 +1180,7 @@ fn pauses_amid_bodies_keep_every_byte_in_order() {
 }
 
 #[test]
-fn the_end_is_told_of_every_state_once() {
+fn the_end_of_every_state_is_reported_once() {
     let (origin, _seen) = start_origin(&[OK, OK, "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\ncut"]);
     let count = AtomicUsize::new(0);
     let logged = Arc::new(AtomicUsize::new(0));
@@ -1205,7 +1208,7 @@ fn the_end_is_told_of_every_state_once() {
 }
 
 #[test]
-fn a_client_that_leaves_ends_what_a_filter_waits_for() {
+fn a_client_disconnect_ends_the_pause_of_a_filter() {
     let (origin, _seen) = start_origin(&[OK]);
     let (paused, hook) = pausing(Phase::RequestHead);
     let place = Setup::default()
@@ -1224,7 +1227,7 @@ fn a_client_that_leaves_ends_what_a_filter_waits_for() {
 }
 
 #[test]
-fn metadata_travels_along_the_chain() {
+fn metadata_is_passed_along_the_chain() {
     let (origin, _seen) = start_origin(&[OK]);
     let place = Setup::default()
         .hook(&[Phase::RequestHead], |_, said| {
@@ -1243,7 +1246,7 @@ fn metadata_travels_along_the_chain() {
 }
 
 #[test]
-fn a_filter_can_say_where_to() {
+fn a_filter_can_select_the_endpoint() {
     let (origin, seen) = start_origin(&[OK]);
     let rest = "routes: {site: [{cluster: c}]}\nclusters: {c: {endpoints: ['127.0.0.1:1', 'ORIGIN']}}";
     let place = Setup { rest, ..Setup::default() }
@@ -1262,7 +1265,7 @@ fn a_filter_can_say_where_to() {
 }
 
 #[test]
-fn the_facts_about_an_exchange_are_those_of_its_time() {
+fn exchange_info_is_current_in_each_phase() {
     let (origin, _seen) = start_origin(&[OK]);
     let place = Setup { keys: "request_id: x-request-id, name: front,", ..Setup::default() }
         .hook(HEADS, move |view, said| {
@@ -1301,7 +1304,7 @@ fn outbound(token: u64, cluster: &str) -> FilterOutboundRequest<'_> {
 }
 
 #[test]
-fn a_filter_asks_a_cluster_and_is_told_the_end_once() {
+fn a_filter_calls_a_cluster_and_gets_the_end_once() {
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
     let (origin, seen) =
         start_origin(&[OK, chunked, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut", "broken\r\n\r\n"]);
@@ -1332,7 +1335,7 @@ fn a_filter_asks_a_cluster_and_is_told_the_end_once() {
 }
 
 #[test]
-fn what_must_not_be_repeated_is_not_asked_over_a_link_that_has_closed() {
+fn requests_that_are_not_idempotent_are_not_sent_over_a_closed_link() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let (close, closing) = channel();
@@ -1369,7 +1372,7 @@ fn what_must_not_be_repeated_is_not_asked_over_a_link_that_has_closed() {
 }
 
 #[test]
-fn what_a_filter_asked_for_an_exchange_ends_with_it() {
+fn outbound_requests_of_an_exchange_end_with_it() {
     // Accepts connections and never responds.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let (paused, hook) = pausing(Phase::RequestHead);

@@ -27,7 +27,7 @@ fn ask(client: &mut TcpStream) {
 }
 
 #[test]
-fn an_idle_link_is_closed_as_soon_as_its_endpoint_closes_it() {
+fn an_idle_link_is_closed_when_its_endpoint_closes_it() {
     const ROUNDS: u32 = 6;
     let (done, closed) = channel();
     let script = |done: std::sync::mpsc::Sender<()>| -> ConnectionScript {
@@ -52,7 +52,7 @@ fn an_idle_link_is_closed_as_soon_as_its_endpoint_closes_it() {
 }
 
 #[test]
-fn requests_beyond_the_limit_of_links_wait_for_one() {
+fn requests_beyond_the_link_limit_wait() {
     let (go, gone) = channel();
     let script: ConnectionScript = Box::new(move |mut link| {
         until(&mut link, "\r\n\r\n");
@@ -79,7 +79,7 @@ fn requests_beyond_the_limit_of_links_wait_for_one() {
 }
 
 #[test]
-fn a_request_that_waits_for_a_link_as_long_as_for_a_connection_is_refused() {
+fn a_request_that_waits_for_a_link_beyond_the_connect_timeout_is_refused() {
     let (go, gone) = channel();
     let script: ConnectionScript = Box::new(move |mut link| {
         until(&mut link, "\r\n\r\n");
@@ -112,7 +112,7 @@ fn a_request_that_waits_for_a_link_as_long_as_for_a_connection_is_refused() {
 }
 
 #[test]
-fn a_request_whose_body_was_not_read_is_sent_again_by_a_new_link() {
+fn a_request_whose_body_was_not_read_is_resent_on_a_new_link() {
     let cases = [
         ("Content-Length: 5", "hello", "hello"),
         ("Transfer-Encoding: chunked", "5\r\nhello\r\n0\r\n\r\n", "0\r\n\r\n"),
@@ -153,7 +153,7 @@ fn a_request_whose_body_was_not_read_is_sent_again_by_a_new_link() {
 }
 
 #[test]
-fn a_request_of_whose_body_something_was_sent_is_not_sent_again() {
+fn a_request_whose_body_was_partly_sent_is_not_sent_again() {
     for (fields, sent, end) in [
         ("Content-Length: 5", "he", "he"),
         // The body has no data and is complete.

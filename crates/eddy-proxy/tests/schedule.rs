@@ -52,13 +52,13 @@ fn variable(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn a_client_sees_what_is_its_own_whatever_filters_do() {
+fn a_client_gets_only_its_own_response_whatever_filters_do() {
     let (_, told) = play(1);
     println!("{told}");
 }
 
 #[test]
-fn a_client_sees_what_is_its_own_among_several_workers() {
+fn a_client_gets_only_its_own_response_with_several_workers() {
     let (exchanges, told) = play(WORKERS);
     println!("{told}");
     assert!(

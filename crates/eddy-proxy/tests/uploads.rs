@@ -96,7 +96,7 @@ fn check_served(client: &mut TcpStream) {
 }
 
 #[test]
-fn trickling_bodies_leave_connections_to_others() {
+fn trickling_bodies_leave_connections_for_others() {
     let (_gateway, address, links) = start("body_grace: 60s");
     let trickling: Vec<TcpStream> = (0..4 * LINKS).map(|_| begin(address, 100_000)).collect();
     until_links(&links, LINKS / 2);
@@ -128,7 +128,7 @@ fn trickling_bodies_leave_connections_to_others() {
 }
 
 #[test]
-fn who_sends_enough_of_a_body_is_served_among_those_who_do_not() {
+fn fast_bodies_are_served_among_trickling_ones() {
     let (_gateway, address, links) = start("body_grace: 60s");
     let trickling: Vec<TcpStream> = (0..2 * LINKS).map(|_| begin(address, 100_000)).collect();
     until_links(&links, LINKS / 2);
@@ -153,7 +153,7 @@ fn who_sends_enough_of_a_body_is_served_among_those_who_do_not() {
 }
 
 #[test]
-fn trickling_bodies_are_ended_sooner_where_they_are_many() {
+fn many_trickling_bodies_are_ended_sooner() {
     let (_gateway, address, links) = start("body_grace: 60s");
     let begin_proven = || {
         let mut client = begin(address, 100_000);
@@ -181,7 +181,7 @@ fn trickling_bodies_are_ended_sooner_where_they_are_many() {
 }
 
 #[test]
-fn a_body_that_does_not_come_is_given_up_before_an_endpoint_is_taken() {
+fn a_missing_body_times_out_before_an_endpoint_is_selected() {
     let (_gateway, address, links) = start("body_grace: 1s");
     let mut many: Vec<TcpStream> = (0..2 * LINKS).map(|_| begin(address, 100_000)).collect();
     for client in &mut many {

@@ -27,7 +27,7 @@ mod witness;
 pub use compile::{CompiledRule, RewriteFault};
 pub use error::{RouteError, RouteProblem};
 pub use explain::{
-    Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, RequestShown,
+    Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, RequestSummary,
     RuleOutcome, RuleRef,
 };
 pub use order::{CATCH_ALL_RANK, PrecedenceStep};

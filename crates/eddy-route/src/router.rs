@@ -139,7 +139,7 @@ impl Router {
     /// # Cost
     ///
     /// Linear in the number of rules; for tests and for occasional checks of the index on live traffic.
-    pub fn lookup_plainly<'r>(
+    pub fn lookup_sequentially<'r>(
         &'r self,
         request: &RouteRequest<'_>,
         scratch: &mut RouteScratch,
@@ -156,14 +156,14 @@ impl Router {
     ///
     /// # Cost
     ///
-    /// As [`Router::lookup_plainly`].
+    /// As [`Router::lookup_sequentially`].
     pub fn agrees(
         &self,
         found: Option<MatchedRule<'_>>,
         request: &RouteRequest<'_>,
         scratch: &mut RouteScratch,
     ) -> bool {
-        let plainly = self.lookup_plainly(request, scratch);
+        let plainly = self.lookup_sequentially(request, scratch);
         plainly.map(|plainly| plainly.rank) == found.map(|found| found.rank)
     }
 

@@ -28,7 +28,7 @@ pub struct FileSource {
 
 /// State of the files that the configuration refers to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CompanionsLook(Vec<(PathBuf, Option<Stamp>)>);
+pub struct CompanionsSnapshot(Vec<(PathBuf, Option<Stamp>)>);
 
 /// Configuration that was read and checked.
 #[derive(Clone, Debug)]
@@ -60,19 +60,19 @@ impl FileSource {
     }
 
     /// Watches these files as well, instead of those named before, and returns their current state.
-    pub fn accompany(&self, paths: Vec<PathBuf>) -> CompanionsLook {
+    pub fn accompany(&self, paths: Vec<PathBuf>) -> CompanionsSnapshot {
         *self.companions.lock().unwrap_or_else(PoisonError::into_inner) = paths;
-        self.look_at_companions()
+        self.snapshot_companions()
     }
 
     /// Returns the current state of the files that the configuration refers to.
-    pub fn look_at_companions(&self) -> CompanionsLook {
+    pub fn snapshot_companions(&self) -> CompanionsSnapshot {
         let paths = self.companions.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let look = |path: PathBuf| {
             let stamp = Stamp::of_path(&path);
             (path, stamp)
         };
-        CompanionsLook(paths.into_iter().map(look).collect())
+        CompanionsSnapshot(paths.into_iter().map(look).collect())
     }
 
     /// Reads and checks the files.
@@ -101,11 +101,11 @@ impl FileSource {
         &self,
         check: impl FnOnce(&[SourceText]) -> Result<Checked, Vec<Problem>>,
     ) -> Result<Loaded, Rejected> {
-        let SourceScan { texts: sources, below, passed_over } = self.read()?;
+        let SourceScan { texts: sources, below, skipped_files } = self.read()?;
         match check(&sources) {
             Ok(mut checked) => {
                 checked.config.included.extend(below);
-                checked.warnings.extend(passed_over);
+                checked.warnings.extend(skipped_files);
                 Ok(Loaded { checked, sources })
             }
             Err(problems) => Err(Rejected { problems, sources }),
@@ -124,10 +124,10 @@ impl FileSource {
         if rejected.problems.is_empty() {
             read_included(&mut rejected, &mut bytes_left);
         }
-        let (mut below, mut passed_over) = (Vec::new(), Vec::new());
+        let (mut below, mut skipped_files) = (Vec::new(), Vec::new());
         for folder in self.paths.iter().filter(|path| path.is_dir()) {
             if rejected.problems.is_empty() && is_of_manifests(folder, &rejected.sources) {
-                below.extend(read_below(folder, &mut rejected, &mut bytes_left, &mut passed_over));
+                below.extend(read_subdirectories(folder, &mut rejected, &mut bytes_left, &mut skipped_files));
             }
         }
         for folder in self.paths.iter().filter(|path| path.is_dir()) {
@@ -139,7 +139,7 @@ impl FileSource {
         }
         let Rejected { problems, sources } = rejected;
         if problems.is_empty() {
-            Ok(SourceScan { texts: sources, below, passed_over })
+            Ok(SourceScan { texts: sources, below, skipped_files })
         } else {
             Err(Rejected { problems, sources })
         }
@@ -177,7 +177,7 @@ struct SourceScan {
     /// Files in subdirectories of manifest directories, and these subdirectories.
     below: Vec<PathBuf>,
     /// Files in subdirectories of manifest directories that are not manifests.
-    passed_over: Vec<Problem>,
+    skipped_files: Vec<Problem>,
 }
 
 /// Whether all files read from a folder are manifests; true if there were none.
@@ -187,11 +187,11 @@ fn is_of_manifests(folder: &Path, sources: &[SourceText]) -> bool {
 }
 
 /// Reads the manifests in subdirectories of a folder and returns the paths to watch with them.
-fn read_below(
+fn read_subdirectories(
     folder: &Path,
     rejected: &mut Rejected,
     bytes_left: &mut u64,
-    passed_over: &mut Vec<Problem>,
+    skipped_files: &mut Vec<Problem>,
 ) -> Vec<PathBuf> {
     let Below { files, folders } = match files_below(folder) {
         Ok(below) => below,
@@ -212,7 +212,7 @@ fn read_below(
                 let message = "skipped: this is not a manifest".to_owned();
                 let hint = "manifests have `apiVersion` and `kind`; name the file itself if it is eddy's own configuration";
                 let problem = Problem::of_file(&text.path, message, Some(hint.to_owned()));
-                passed_over.push(Problem { severity: Severity::Warning, ..problem });
+                skipped_files.push(Problem { severity: Severity::Warning, ..problem });
             }
             Err(problem) => rejected.problems.push(problem),
         }

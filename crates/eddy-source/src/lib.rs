@@ -10,5 +10,5 @@ mod read;
 mod stamp;
 mod watch;
 
-pub use file::{CompanionsLook, FileSource, Loaded, Rejected};
+pub use file::{CompanionsSnapshot, FileSource, Loaded, Rejected};
 pub use watch::Watcher;

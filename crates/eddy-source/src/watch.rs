@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use crate::file::{CompanionsLook, FileSource};
+use crate::file::{CompanionsSnapshot, FileSource};
 use crate::stamp::Stamp;
 
 /// Watches the files of a source by polling them twice a second.
@@ -15,15 +15,15 @@ use crate::stamp::Stamp;
 #[derive(Debug)]
 pub struct Watcher {
     source: FileSource,
-    seen: Look,
+    seen: FilesSnapshot,
 }
 
 /// State of all watched files.
 #[derive(Debug, PartialEq, Eq)]
-struct Look {
+struct FilesSnapshot {
     /// Files with their stamps; `None` for a missing file.
     files: Vec<(PathBuf, Option<Stamp>)>,
-    companions: CompanionsLook,
+    companions: CompanionsSnapshot,
 }
 
 impl FileSource {
@@ -49,7 +49,7 @@ impl Watcher {
                 clippy::disallowed_methods,
                 reason = "files are polled, because not every file system reports changes"
             )]
-            sleep(LOOK_INTERVAL).await;
+            sleep(POLL_INTERVAL).await;
             let now = look(&self.source);
             if now != self.seen {
                 self.seen = self.settled(now).await;
@@ -59,8 +59,8 @@ impl Watcher {
     }
 
     /// Returns the state once nothing changes any more, or when waiting for that took too long.
-    async fn settled(&self, mut last: Look) -> Look {
-        for _ in 0..SETTLE_LOOKS_MAX {
+    async fn settled(&self, mut last: FilesSnapshot) -> FilesSnapshot {
+        for _ in 0..SETTLE_POLLS_MAX {
             #[expect(
                 clippy::disallowed_methods,
                 reason = "a change is complete when none follows for this time"
@@ -76,18 +76,18 @@ impl Watcher {
     }
 }
 
-fn look(source: &FileSource) -> Look {
+fn look(source: &FileSource) -> FilesSnapshot {
     // Errors of a directory are reported by the load that follows a change.
     let files = source.files(&mut Vec::new());
-    Look {
+    FilesSnapshot {
         files: files.into_iter().map(|path| (path.clone(), Stamp::of_path(&path))).collect(),
-        companions: source.look_at_companions(),
+        companions: source.snapshot_companions(),
     }
 }
 
 /// Polling interval.
-const LOOK_INTERVAL: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// Time without further changes after which a change counts as finished.
 const SETTLE_TIME: Duration = Duration::from_millis(100);
 /// Maximum checks whether a change has finished.
-const SETTLE_LOOKS_MAX: usize = 20;
+const SETTLE_POLLS_MAX: usize = 20;

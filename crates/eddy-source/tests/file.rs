@@ -43,7 +43,7 @@ fn a_directory_is_read_in_name_order() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told_with_its_name() {
+fn an_unreadable_file_is_reported_by_name() {
     let place = SourceTestDirectory::new("bad");
     let empty = place.write("empty.yaml", "");
     let missing = place.path("missing.yaml");
@@ -96,7 +96,7 @@ fn links_are_followed() {
 }
 
 #[test]
-fn problems_of_all_files_come_at_once() {
+fn problems_of_all_files_are_reported_together() {
     let place = SourceTestDirectory::new("all");
     place.write("a.yaml", "listener: []\n");
     place.write("b.yaml", "rutes: {}\n");
@@ -108,7 +108,7 @@ fn problems_of_all_files_come_at_once() {
 }
 
 #[test]
-fn bytes_of_any_kind_are_taken_or_told() {
+fn any_bytes_are_accepted_or_refused() {
     let place = SourceTestDirectory::new("bytes");
     let mut refused = 0;
     for at in 0..GOOD.len() {
@@ -155,7 +155,7 @@ fn a_folder_of_manifests_is_read_with_the_folders_in_it() {
 }
 
 #[test]
-fn folders_below_one_that_is_not_of_manifests_are_left_alone() {
+fn folders_below_a_folder_without_manifests_are_ignored() {
     let place = SourceTestDirectory::new("no-manifests");
     place.write("eddy.yaml", GOOD);
     fs::create_dir_all(place.path("sub")).unwrap();

@@ -15,7 +15,7 @@ async fn is_changed(watcher: &mut Watcher) -> bool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn writing_is_seen_once() {
+async fn a_write_is_noticed_once() {
     let place = SourceTestDirectory::new("write");
     let path = place.write("eddy.yaml", "a");
     let mut watcher = FileSource::new(vec![path]).watch();
@@ -26,7 +26,7 @@ async fn writing_is_seen_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rename_over_the_file_is_seen() {
+async fn a_rename_over_the_file_is_noticed() {
     let place = SourceTestDirectory::new("rename");
     let path = place.write("eddy.yaml", "a");
     let mut watcher = FileSource::new(vec![path.clone()]).watch();
@@ -36,7 +36,7 @@ async fn a_rename_over_the_file_is_seen() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_swapped_link_is_seen() {
+async fn a_swapped_symlink_is_noticed() {
     let place = SourceTestDirectory::new("link");
     for version in ["v1", "v2"] {
         fs::create_dir(place.path(version)).unwrap();
@@ -52,7 +52,7 @@ async fn a_swapped_link_is_seen() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn files_that_a_configuration_names_are_watched_with_it() {
+async fn files_that_a_configuration_references_are_watched_with_it() {
     let place = SourceTestDirectory::new("companions");
     let source = FileSource::new(vec![place.write("eddy.yaml", "a")]);
     let module = place.write("a.wasm", "a");
@@ -61,10 +61,10 @@ async fn files_that_a_configuration_names_are_watched_with_it() {
     assert!(!is_changed(&mut watcher).await, "nobody named it");
     let before = source.accompany(vec![module]);
     assert!(is_changed(&mut watcher).await, "it is one more file to look at");
-    assert_eq!(source.look_at_companions(), before);
+    assert_eq!(source.snapshot_companions(), before);
     place.write("a.wasm", "abc");
     assert!(is_changed(&mut watcher).await);
-    assert_ne!(source.look_at_companions(), before);
+    assert_ne!(source.snapshot_companions(), before);
     source.accompany(Vec::new());
     assert!(is_changed(&mut watcher).await);
     place.write("a.wasm", "abcd");
@@ -72,7 +72,7 @@ async fn files_that_a_configuration_names_are_watched_with_it() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn files_that_come_and_go_are_seen() {
+async fn created_and_removed_files_are_noticed() {
     let place = SourceTestDirectory::new("come");
     place.write("a.yaml", "a");
     let mut watcher = FileSource::new(vec![place.path("")]).watch();
@@ -85,7 +85,7 @@ async fn files_that_come_and_go_are_seen() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_change_in_several_steps_is_told_when_it_is_finished() {
+async fn a_change_in_several_steps_is_reported_when_finished() {
     let place = SourceTestDirectory::new("steps");
     let path = place.write("eddy.yaml", "0");
     let mut watcher = FileSource::new(vec![path]).watch();

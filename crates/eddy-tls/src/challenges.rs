@@ -25,7 +25,7 @@ pub struct Challenges {
 
 impl Challenges {
     /// Presents this certificate (DER) with its key (PKCS #8) when an authority validates `name` (in lower case), until
-    /// [`Self::take_back`] is called.
+    /// [`Self::withdraw`] is called.
     ///
     /// The certificate is the caller's own and not compared with its key: that would take a certificate parser that
     /// knows the critical extension of challenge certificates.
@@ -44,7 +44,7 @@ impl Challenges {
     }
 
     /// Withdraws the challenge certificate of a name.
-    pub fn take_back(&self, name: &str) {
+    pub fn withdraw(&self, name: &str) {
         self.identities.write().unwrap_or_else(PoisonError::into_inner).remove(name);
     }
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_tokens_that_are_known_are_answered() {
+    fn only_known_tokens_get_a_response() {
         let challenges = Challenges::default();
         challenges.answer("token", "token.print");
         let asked = |path: &str| {

@@ -97,7 +97,7 @@ fn verifier(
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ServerCertVerifier>, TlsError> {
     if settings.check == ServerCheck::Nothing {
-        return Ok(Arc::new(Anybody(provider.signature_verification_algorithms)));
+        return Ok(Arc::new(AcceptAnyCertificate(provider.signature_verification_algorithms)));
     }
     let authorities = settings.authorities.ok_or(TlsError::NoAuthority)?;
     let roots = Arc::clone(&authorities.roots);
@@ -157,9 +157,9 @@ impl ServerCertVerifier for AnyName {
 
 /// Accepts any certificate whose key the endpoint has.
 #[derive(Debug)]
-struct Anybody(WebPkiSupportedAlgorithms);
+struct AcceptAnyCertificate(WebPkiSupportedAlgorithms);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AcceptAnyCertificate {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,
@@ -241,7 +241,7 @@ mod tests {
     };
 
     #[test]
-    fn what_is_not_checked_is_what_was_said_and_no_more() {
+    fn only_the_configured_certificate_checks_are_skipped() {
         let (world, other) = (TestAuthority::new(), TestAuthority::new());
         let (good, expired, strange) = (world.issue(2099), world.issue(2021), other.issue(2099));
         for (check, expected) in [
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn without_authorities_nobody_is_trusted() {
+    fn without_authorities_no_server_is_trusted() {
         assert!(matches!(ClientTls::new(&SETTINGS), Err(TlsError::NoAuthority)));
         assert!(ClientTls::new(&ClientSettings { check: ServerCheck::Nothing, ..SETTINGS }).is_ok());
         assert!(matches!(Authorities::from_pem(b""), Err(TlsError::Authorities(_))));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_is_asked_for_its_own_name_unless_another_is_said() {
+    fn the_sni_is_the_endpoint_name_unless_configured() {
         let nothing = ClientSettings { check: ServerCheck::Nothing, ..SETTINGS };
         let own = ClientTls::new(&nothing).unwrap();
         let named = ClientTls::new(&ClientSettings { server_name: Some("b.test"), ..nothing }).unwrap();

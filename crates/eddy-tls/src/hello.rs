@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_is_known_once_the_message_is_whole() {
+    fn the_server_name_is_available_once_the_client_hello_is_complete() {
         let bytes = hello("Db.Example.COM", true);
         for len in 0..bytes.len() {
             assert_eq!(read_hello(&bytes[..len]), Hello::Partial, "{len} of {}", bytes.len());
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_handshake_is_told_at_once() {
+    fn bytes_that_are_not_a_client_hello_are_detected_immediately() {
         for bytes in [&b"GET / HTTP/1.1\r\n"[..], b"\x00", b"SSH-2.0-x\r\n", b"\x16\x03\x01\x00\x05hello"] {
             assert_eq!(read_hello(bytes), Hello::Other, "{bytes:?}");
         }

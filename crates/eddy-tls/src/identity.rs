@@ -24,7 +24,7 @@ pub struct Identity {
     /// Whether `names` comes from the subjectAltName.
     has_alternative_names: bool,
     /// Hosts that override the names of the certificate; `None` to use its names.
-    shown_for: Option<Vec<String>>,
+    presented_for: Option<Vec<String>>,
     validity: Validity,
     print: Fingerprint,
 }
@@ -71,7 +71,7 @@ pub enum IdentityError {
 
 impl IdentityError {
     /// Whether the error is in the key file.
-    pub fn is_of_key(&self) -> bool {
+    pub fn is_key_error(&self) -> bool {
         matches!(self, Self::NoKey | Self::Key(_) | Self::RsaSize(_) | Self::Mismatch)
     }
 }
@@ -134,7 +134,14 @@ impl Identity {
         // The chain is valid only while all of its certificates are.
         let validity = certificates.iter().map(validity_of).reduce(Validity::both);
         let validity = validity.ok_or(IdentityError::NoCertificate)?;
-        Ok(Self { key: Arc::new(certified), names, has_alternative_names, shown_for: None, validity, print })
+        Ok(Self {
+            key: Arc::new(certified),
+            names,
+            has_alternative_names,
+            presented_for: None,
+            validity,
+            print,
+        })
     }
 
     /// Returns the hosts of the certificate in lower case: names, possibly with `*.` in front, and addresses. They come
@@ -160,13 +167,13 @@ impl Identity {
 
     /// Returns the identity to be presented for these hosts instead of the certificate's names. Hosts are in lower
     /// case; `*.` in front stands for any number of labels, `*` for every host.
-    pub fn shown_for(self, hosts: Vec<String>) -> Self {
-        Self { shown_for: Some(hosts), ..self }
+    pub fn presented_for(self, hosts: Vec<String>) -> Self {
+        Self { presented_for: Some(hosts), ..self }
     }
 
     /// Returns the hosts that override the certificate's names.
     pub(crate) fn other_hosts(&self) -> Option<&[String]> {
-        self.shown_for.as_deref()
+        self.presented_for.as_deref()
     }
 
     /// Returns the validity period of the whole chain.
@@ -263,7 +270,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn an_identity_tells_its_names_and_how_long_it_holds() {
+    fn an_identity_has_its_names_and_its_validity() {
         let (chain, key) = issue(&["Www.Example.com", "*.example.com", "10.0.0.1", "::1"]);
         let identity = Identity::from_pem(chain.as_bytes(), key.as_bytes(), None).unwrap();
         assert_eq!(identity.names(), ["www.example.com", "*.example.com", "10.0.0.1", "::1"]);
@@ -271,7 +278,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_names_no_host_by_a_subject_alt_name_is_served() {
+    fn a_certificate_without_subject_alt_names_is_served() {
         let cases: [(&str, &[&str]); 4] =
             [("A.test", &["a.test"]), ("*.a.test", &["*.a.test"]), ("no host", &[]), ("", &[])];
         for (common_name, names) in cases {
@@ -297,7 +304,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn files_that_make_no_identity_say_why() {
+    fn invalid_identity_files_have_a_reason() {
         let (chain, key) = issue(&["a.test"]);
         let (_, other) = issue(&["a.test"]);
         let broken = chain.replacen("MII", "MIJ", 1);
@@ -313,15 +320,15 @@ pub(crate) mod tests {
             (RSA_1024.0, RSA_1024.1, rsa1024, true),
             (RSA_1024.0, RSA_1024_PKCS1, rsa1024, true),
         ];
-        for (chain, key, message, is_of_key) in cases {
+        for (chain, key, message, is_key_error) in cases {
             let error = Identity::from_pem(chain.as_bytes(), key.as_bytes(), None).unwrap_err();
             assert!(error.to_string().starts_with(message), "{error}");
-            assert_eq!(error.is_of_key(), is_of_key, "{error}");
+            assert_eq!(error.is_key_error(), is_key_error, "{error}");
         }
     }
 
     #[test]
-    fn a_chain_holds_as_long_as_all_of_it() {
+    fn a_chain_is_valid_as_long_as_all_its_certificates() {
         let long = Validity { not_before: 10, not_after: 100 };
         let short = Validity { not_before: 20, not_after: 90 };
         assert_eq!(long.both(short), short);

@@ -55,7 +55,7 @@ mod tests {
     use rustls::pki_types::pem::PemObject;
 
     #[test]
-    fn the_bits_of_rsa_keys_are_counted() {
+    fn the_size_of_rsa_keys_is_determined() {
         let bits = |key: &[u8]| rsa_bits(&PrivateKeyDer::from_pem_slice(key).unwrap());
         assert_eq!(bits(include_bytes!("../../../tests/e2e/data/certificates/rsa1024.key")), Some(1024));
         assert_eq!(

@@ -68,11 +68,11 @@ impl SniCertResolver {
         // rustls passes names in lower case and without a trailing dot, and rejects invalid ones.
         let exact = self.exact.get(name);
         let found = exact.or_else(|| self.wildcard.get(name.split_once('.')?.1));
-        found.or_else(|| self.find_below(name))
+        found.or_else(|| self.find_by_domain(name))
     }
 
     /// Returns the identities assigned to the longest domain that contains a name.
-    fn find_below(&self, name: &str) -> Option<&Vec<Arc<CertifiedKey>>> {
+    fn find_by_domain(&self, name: &str) -> Option<&Vec<Arc<CertifiedKey>>> {
         let mut rest = name;
         while let Some((_, parent)) = rest.split_once('.') {
             if let Some(found) = self.below.get(parent) {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_decides_which_identity_is_shown() {
+    fn the_server_name_selects_the_identity() {
         let all =
             [identity(&["a.test"]), identity(&["*.b.test", "b.test"]), identity(&["x.b.test", "a.test"])];
         let lenient = SniCertResolver::new(&all, false);
@@ -142,9 +142,9 @@ mod tests {
     }
 
     #[test]
-    fn an_identity_can_be_shown_for_other_hosts_than_it_names() {
+    fn an_identity_can_be_presented_for_hosts_that_it_does_not_name() {
         let shown = |hosts: &[&str]| {
-            identity(&["own.test"]).shown_for(hosts.iter().map(|host| (*host).to_owned()).collect())
+            identity(&["own.test"]).presented_for(hosts.iter().map(|host| (*host).to_owned()).collect())
         };
         let mut all = vec![shown(&["*.b.test"]), shown(&["a.test", "x.b.test"]), shown(&["*.y.b.test"])];
         let which = |all: &[Identity], name: Option<&str>| -> Vec<usize> {

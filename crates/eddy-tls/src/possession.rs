@@ -26,12 +26,12 @@ pub(crate) fn verify_tls12(
     let bits = key.subject_public_key.raw_bytes();
     let mut candidates =
         supported.mapping.iter().filter(|(scheme, _)| *scheme == signed.scheme).flat_map(|(_, all)| *all);
-    let is_of_key = candidates.any(|candidate| {
+    let is_key_error = candidates.any(|candidate| {
         // The library's identifiers lack the SEQUENCE header, which has two bytes because all lengths are below 128.
         algorithm.get(2..) == Some(candidate.public_key_alg_id().as_ref())
             && candidate.verify_signature(bits, message, signed.signature()).is_ok()
     });
-    if is_of_key {
+    if is_key_error {
         Ok(HandshakeSignatureValid::assertion())
     } else {
         Err(Error::InvalidCertificate(CertificateError::BadSignature))
@@ -76,7 +76,7 @@ mod tests {
     use crate::identity::tests::{VERSION_1, issue};
 
     /// Runs a handshake with an endpoint that presents the certificate of `shown` and signs with the key of `signing`.
-    fn shake_hands(
+    fn perform_handshake(
         check: ServerCheck,
         shown: &Identity,
         signing: &Identity,
@@ -123,17 +123,17 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_that_nobody_verifies_has_to_have_the_key_of_its_certificate() {
+    fn an_unverified_endpoint_must_prove_possession_of_its_key() {
         let identity =
             |(chain, key): (&str, &str)| Identity::of_client(chain.as_bytes(), key.as_bytes()).unwrap();
         let old = identity(VERSION_1);
         let (chain, key) = issue(&["a.test"]);
         let new = identity((&chain, &key));
         for version in [&TLS12, &TLS13] {
-            let end = |shown, signing| shake_hands(ServerCheck::Nothing, shown, signing, version);
+            let end = |shown, signing| perform_handshake(ServerCheck::Nothing, shown, signing, version);
             assert_eq!((end(&old, &old), end(&new, &new)), (Ok(()), Ok(())), "{version:?}");
             assert!(end(&old, &new).is_err() && end(&new, &old).is_err(), "{version:?}");
-            assert!(shake_hands(ServerCheck::Authority, &old, &old, version).is_err(), "{version:?}");
+            assert!(perform_handshake(ServerCheck::Authority, &old, &old, version).is_err(), "{version:?}");
         }
     }
 }

@@ -91,14 +91,14 @@ mod tests {
     }
 
     #[test]
-    fn lists_tell_when_the_first_of_them_is_old() {
+    fn revocation_lists_report_when_the_first_expires() {
         let text = list(2040) + &list(2030);
         let lists = Revocations::from_pem(text.as_bytes()).unwrap();
         assert_eq!((lists.lists.len(), lists.next_update()), (2, Some(1_893_456_000)));
     }
 
     #[test]
-    fn what_is_no_list_is_told_of() {
+    fn an_invalid_revocation_list_is_reported() {
         let whole = list(2030);
         let broken = whole.replacen("MI", "MA", 1);
         for (text, message) in [

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subject_is_text_that_may_stand_in_a_field() {
+    fn a_subject_is_text_that_is_allowed_in_a_field() {
         let subject = |name: &str| ClientCertificate::of(&certificate(name)).subject;
         assert_eq!(subject("client, one"), "CN=client\\, one,O=Example");
         assert_eq!(subject("a\r\nb"), "CN=a\\0d\\0ab,O=Example");
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forwarded_cannot_be_mistaken_for_more() {
+    fn a_forwarded_subject_cannot_inject_other_attributes() {
         let forwarded = ClientCertificate::of(&certificate("a\";Hash=0")).forwarded;
         let (hash, subject) = forwarded.split_once(';').unwrap();
         assert_eq!((hash.len(), &hash[..5]), (69, "Hash="));

@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_kept_as_long_as_their_use() {
+    fn ticket_keys_are_kept_while_they_are_used() {
         let mut keys = TicketKeys::default();
         let first = keys.take("a").unwrap();
         assert!(Arc::ptr_eq(&first, &keys.take("a").unwrap()));

@@ -11,7 +11,7 @@ use eddy_model::ClusterConfig;
 use crate::balance::{BalanceTables, Balancer};
 use crate::budget::RetryBudgetWindow;
 use crate::eject::{self, EjectionChange};
-use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, SharedPlace, Tried, WARM};
+use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, SharedPermit, TriedEndpoints, WARM};
 use crate::endpoint_set::EndpointSet;
 use crate::health::UnhealthySet;
 use crate::rng::Rng;
@@ -44,7 +44,7 @@ pub struct Lease {
     /// Whether this request decides if an ejected endpoint returns.
     pub(crate) is_probe: bool,
     /// Held only to be dropped with the lease.
-    _place: Option<SharedPlace>,
+    _limit_permit: Option<SharedPermit>,
 }
 
 impl Lease {
@@ -100,12 +100,12 @@ impl ClusterState {
     ///
     /// # Cost
     /// No allocation.
-    pub fn select(&mut self, now: WorkerTime, rng: &mut Rng, tried: &mut Tried) -> Option<Lease> {
+    pub fn select(&mut self, now: WorkerTime, rng: &mut Rng, tried: &mut TriedEndpoints) -> Option<Lease> {
         self.select_for(b"", now, rng, tried)
     }
 
     /// Selects as [`Self::select`] does, for a request with a balancing key; the key matters where
-    /// [`crate::Balance::goes_by_key`] is true.
+    /// [`crate::Balance::balances_by_key`] is true.
     ///
     /// # Cost
     /// No allocation; linear in the endpoints, logarithmic in the points of a ring.
@@ -114,9 +114,9 @@ impl ClusterState {
         key: &[u8],
         now: WorkerTime,
         rng: &mut Rng,
-        tried: &mut Tried,
+        tried: &mut TriedEndpoints,
     ) -> Option<Lease> {
-        for _ in 0..RACES_MAX {
+        for _ in 0..RESELECTIONS_MAX {
             let index = self.pick(key, now, rng, tried)?;
             // Another worker may have taken the last free place meanwhile.
             if let Some(lease) = self.lease(index, now, tried) {
@@ -126,9 +126,9 @@ impl ClusterState {
         None
     }
 
-    fn pick(&mut self, key: &[u8], now: WorkerTime, rng: &mut Rng, tried: &Tried) -> Option<usize> {
+    fn pick(&mut self, key: &[u8], now: WorkerTime, rng: &mut Rng, tried: &TriedEndpoints) -> Option<usize> {
         let mut index = self.balancer.pick(&self.endpoints, key, tried, now, rng)?;
-        if now < self.warms_until && !self.config.balance.goes_by_key() {
+        if now < self.warms_until && !self.config.balance.balances_by_key() {
             // Skipping an endpoint at random reduces its share as a lower weight would, and the others keep their
             // order.
             for _ in 0..COLD_PICKS_MAX {
@@ -150,7 +150,12 @@ impl ClusterState {
     ///
     /// # Cost
     /// Linear in the endpoints.
-    pub fn select_address(&mut self, address: &[u8], now: WorkerTime, tried: &mut Tried) -> Option<Lease> {
+    pub fn select_address(
+        &mut self,
+        address: &[u8],
+        now: WorkerTime,
+        tried: &mut TriedEndpoints,
+    ) -> Option<Lease> {
         let address: SocketAddr = std::str::from_utf8(address).ok()?.parse().ok()?;
         let is_it = |endpoint: &EndpointState| **endpoint.address() == ResolvedAddress::Tcp(address);
         let index =
@@ -158,17 +163,17 @@ impl ClusterState {
         self.lease(index, now, tried)
     }
 
-    fn lease(&mut self, index: usize, now: WorkerTime, tried: &mut Tried) -> Option<Lease> {
+    fn lease(&mut self, index: usize, now: WorkerTime, tried: &mut TriedEndpoints) -> Option<Lease> {
         let endpoint = self.endpoints.get_mut(index)?;
         let place = match (&endpoint.shared_active, endpoint.terms.active_max) {
-            (Some(count), Some(max)) => Some(SharedPlace::take(count, max)?),
+            (Some(count), Some(max)) => Some(SharedPermit::take(count, max)?),
             _ => None,
         };
         endpoint.active = endpoint.active.saturating_add(1);
         endpoint.stats.selections += 1;
         tried.push(endpoint.id);
         let is_probe = endpoint.ejection.on_select(now);
-        Some(Lease { id: endpoint.id, epoch: endpoint.ejection.epoch(), is_probe, _place: place })
+        Some(Lease { id: endpoint.id, epoch: endpoint.ejection.epoch(), is_probe, _limit_permit: place })
     }
 
     /// Records a success of the endpoint of `lease`: a response head other than 502, 503 or 504.
@@ -272,11 +277,11 @@ impl ClusterState {
     /// Linear in the endpoints.
     pub fn set_unhealthy(&mut self, unhealthy: Arc<UnhealthySet>, now: WorkerTime) {
         self.unhealthy = unhealthy;
-        let is_well = |one: &EndpointState| self.unhealthy.why(&one.address).is_none();
-        let well = self.endpoints.iter().filter(|one| is_well(one)).count();
+        let is_healthy = |one: &EndpointState| self.unhealthy.why(&one.address).is_none();
+        let well = self.endpoints.iter().filter(|one| is_healthy(one)).count();
         let percent = self.config.health.as_ref().map_or(0, |health| usize::from(health.panic_percent));
         let is_few = well * 100 < percent * self.endpoints.len();
-        let is_panic = is_few && !self.balancer.covers_load(&self.endpoints, is_well);
+        let is_panic = is_few && !self.balancer.covers_load(&self.endpoints, is_healthy);
         for endpoint in &mut self.endpoints {
             let before = endpoint.unhealthy.take();
             endpoint.unhealthy = self.unhealthy.why(&endpoint.address).filter(|_| !is_panic).cloned();
@@ -301,7 +306,7 @@ impl ClusterState {
     fn rebuild(&mut self, now: WorkerTime, rng: &mut Rng) {
         for endpoint in &mut self.endpoints {
             let zones = self.config.zone.as_ref().zip(endpoint.terms.zone.as_ref());
-            endpoint.is_far = zones.is_some_and(|(own, other)| own != other);
+            endpoint.is_in_other_zone = zones.is_some_and(|(own, other)| own != other);
         }
         self.balancer = Balancer::new(self.config.balance, &self.endpoints, self.set.tables(), rng)
             .overprovisioned(&self.endpoints, self.config.overprovision_percent);
@@ -309,18 +314,18 @@ impl ClusterState {
         self.out = self.endpoints.iter().filter(|endpoint| endpoint.is_ejected()).count();
         let config = self.config.ejection;
         let ejects = self.endpoints.iter().any(|endpoint| endpoint.ejection_config(&config).failures > 0);
-        let out_max = if ejects { eject::out_max(self.endpoints.len(), &config) } else { 0 };
-        while self.out > out_max {
-            self.bring_back_first(now);
+        let ejected_max = if ejects { eject::ejected_max(self.endpoints.len(), &config) } else { 0 };
+        while self.out > ejected_max {
+            self.end_first_ejection(now);
         }
         self.check_invariants();
     }
 
     /// Returns the ejected endpoint whose ejection ends first to service.
-    fn bring_back_first(&mut self, now: WorkerTime) {
+    fn end_first_ejection(&mut self, now: WorkerTime) {
         let ejected = self.endpoints.iter_mut().filter(|endpoint| endpoint.is_ejected());
         if let Some(endpoint) = ejected.min_by_key(|endpoint| endpoint.ejection.until()) {
-            endpoint.ejection.bring_back(now);
+            endpoint.ejection.end_ejection(now);
         }
         self.out -= 1;
     }
@@ -378,7 +383,7 @@ struct EndpointSlot {
 }
 
 /// Maximum selections repeated because other workers have taken the last free place of an endpoint.
-const RACES_MAX: u32 = 8;
+const RESELECTIONS_MAX: u32 = 8;
 
 /// Maximum times that endpoints in slow start are skipped before the next selection is accepted.
 const COLD_PICKS_MAX: u32 = 8;

@@ -28,7 +28,7 @@ pub async fn connect(address: &ResolvedAddress) -> io::Result<Stream> {
 ///
 /// # Cost
 /// That of [`TlsStream::poll_handshake`].
-pub async fn shake_hands(
+pub async fn perform_handshake(
     under: Stream,
     tls: &ClientTls,
     own_name: Option<&str>,

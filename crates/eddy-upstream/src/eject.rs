@@ -98,7 +98,7 @@ impl Ejection {
         if !self.is_out() {
             return EjectionChange::None;
         }
-        self.bring_back(now);
+        self.end_ejection(now);
         EjectionChange::Returned
     }
 
@@ -120,12 +120,12 @@ impl Ejection {
                 if self.failures_in_row < config.failures || room == Room::Full {
                     return EjectionChange::None;
                 }
-                self.live_down(now - since, config);
-                self.push_out(now, config);
+                self.decay_ejections(now - since, config);
+                self.begin_ejection(now, config);
                 EjectionChange::Ejected
             }
             EjectionState::Out { until, .. } if now >= until => {
-                self.push_out(now, config);
+                self.begin_ejection(now, config);
                 EjectionChange::EjectedAgain
             }
             // Sent while all endpoints were ejected: changes nothing before the time is over.
@@ -134,12 +134,12 @@ impl Ejection {
     }
 
     /// Returns the endpoint to service before its time, to keep the percentage limit.
-    pub fn bring_back(&mut self, now: WorkerTime) {
+    pub fn end_ejection(&mut self, now: WorkerTime) {
         self.place = EjectionState::In { since: now };
         self.failures_in_row = 0;
     }
 
-    fn push_out(&mut self, now: WorkerTime, config: &EjectionConfig) {
+    fn begin_ejection(&mut self, now: WorkerTime, config: &EjectionConfig) {
         self.times = self.times.saturating_add(1);
         self.epoch = self.epoch.wrapping_add(1);
         self.failures_in_row = 0;
@@ -148,7 +148,7 @@ impl Ejection {
     }
 
     /// Forgets one past ejection for each base time in service.
-    fn live_down(&mut self, was_in: Millis, config: &EjectionConfig) {
+    fn decay_ejections(&mut self, was_in: Millis, config: &EjectionConfig) {
         let base = Millis::of(config.base_time).max(Millis::new(1));
         let forgotten = u32::try_from(was_in.get() / base.get()).unwrap_or(u32::MAX);
         self.times = self.times.saturating_sub(forgotten);
@@ -159,11 +159,11 @@ impl Ejection {
 ///
 /// At least one endpoint always remains, whatever the percentage.
 pub fn room(out: usize, total: usize, config: &EjectionConfig) -> Room {
-    if out < out_max(total, config) { Room::Free } else { Room::Full }
+    if out < ejected_max(total, config) { Room::Free } else { Room::Full }
 }
 
 /// Returns the maximum number of `total` endpoints that may be ejected at once.
-pub fn out_max(total: usize, config: &EjectionConfig) -> usize {
+pub fn ejected_max(total: usize, config: &EjectionConfig) -> usize {
     let share = total.saturating_mul(usize::from(config.percent_max.min(100))) / 100;
     share.min(total.saturating_sub(1))
 }

@@ -37,11 +37,11 @@ pub struct ResolvedEndpoint {
 
 /// Place of an exchange at an endpoint with a limit over all workers; released on drop.
 #[derive(Debug)]
-pub(crate) struct SharedPlace {
+pub(crate) struct SharedPermit {
     of: Arc<AtomicU32>,
 }
 
-impl SharedPlace {
+impl SharedPermit {
     /// Takes a place, if fewer than `max` are taken.
     ///
     /// # Cost
@@ -53,7 +53,7 @@ impl SharedPlace {
     }
 }
 
-impl Drop for SharedPlace {
+impl Drop for SharedPermit {
     fn drop(&mut self) {
         let before = self.of.fetch_sub(1, Relaxed);
         debug_assert!(before > 0, "each place was taken");
@@ -71,7 +71,7 @@ pub struct EndpointId {
 ///
 /// Holds the last `TRIED_MAX`; an exchange that tries more may return to the first.
 #[derive(Clone, Debug, Default)]
-pub struct Tried {
+pub struct TriedEndpoints {
     ids: [Option<EndpointId>; TRIED_MAX],
     next: usize,
 }
@@ -89,7 +89,7 @@ pub struct EndpointState {
     pub(crate) terms: EndpointOptions,
     pub(crate) host: Option<Shared<str>>,
     /// Whether the endpoint is in another zone than eddy, where both zones are known.
-    pub(crate) is_far: bool,
+    pub(crate) is_in_other_zone: bool,
     /// Start of slow start, if it has begun.
     pub(crate) warms_since: Option<WorkerTime>,
     pub(crate) active: u32,
@@ -114,7 +114,7 @@ pub struct EndpointStats {
     pub ejections: u64,
 }
 
-impl Tried {
+impl TriedEndpoints {
     /// Creates an empty list.
     pub fn new() -> Self {
         Self::default()
@@ -174,7 +174,7 @@ impl EndpointState {
             weight: endpoint.weight,
             terms: endpoint.terms.clone(),
             host: endpoint.host.clone(),
-            is_far: false,
+            is_in_other_zone: false,
             warms_since: None,
             active: 0,
             shared_active: None,
@@ -217,7 +217,7 @@ impl EndpointState {
 
     /// Returns the level in the order of use: by tier, and within a tier eddy's own zone first.
     pub(crate) fn level(&self) -> u16 {
-        u16::from(self.terms.tier) * 2 + u16::from(self.is_far)
+        u16::from(self.terms.tier) * 2 + u16::from(self.is_in_other_zone)
     }
 
     /// Returns the share that the endpoint gets in slow start of length `window`, percent.
@@ -286,5 +286,5 @@ fn own_name(host: Option<&str>, address: &ResolvedAddress) -> Option<String> {
 pub(crate) const WARM: u64 = 100;
 const COLD: u64 = 10;
 
-/// Maximum endpoints in a `Tried`.
+/// Maximum endpoints in a `TriedEndpoints`.
 pub const TRIED_MAX: usize = 8;

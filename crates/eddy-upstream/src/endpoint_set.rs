@@ -65,7 +65,7 @@ impl EndpointSet {
     }
 
     /// Returns the set with the shared exchange counts of members of `before` taken over.
-    pub(crate) fn counting_on(mut self, before: &Self) -> Self {
+    pub(crate) fn with_counts_of(mut self, before: &Self) -> Self {
         for (place, member) in self.members.iter().enumerate() {
             let earlier = before.members.iter().position(|other| other.address == member.address);
             if let (Some(count), Some(earlier)) = (self.shared.counts.get_mut(place), earlier)

@@ -19,13 +19,13 @@ mod rng;
 
 pub use budget::RetryBudgetWindow;
 pub use cluster::{ClusterState, Lease};
-pub use connect::{connect, http_version, shake_hands};
+pub use connect::{connect, http_version, perform_handshake};
 pub use endpoint::{
-    EndpointId, EndpointState, EndpointStats, ResolvedAddress, ResolvedEndpoint, TRIED_MAX, Tried,
+    EndpointId, EndpointState, EndpointStats, ResolvedAddress, ResolvedEndpoint, TRIED_MAX, TriedEndpoints,
 };
 pub use endpoint_set::EndpointSet;
-pub use limits::{InUse, LimitPlace};
-pub use link::{Link, LinkPlace, LinkQueue};
+pub use limits::{InUse, LimitPermit};
+pub use link::{Link, LinkPermit, LinkQueue};
 pub use pool::{LinkCount, LinkPool, LinkPools};
 pub use rng::Rng;
 

@@ -20,7 +20,7 @@ struct LimitCount {
 /// Place within a limit; released on drop.
 #[derive(Debug)]
 #[must_use = "a place that is dropped is given back"]
-pub struct LimitPlace {
+pub struct LimitPermit {
     of: Arc<InUse>,
     kind: LimitKind,
 }
@@ -30,10 +30,10 @@ impl InUse {
     ///
     /// # Cost
     /// A write to memory shared by all workers; no allocation.
-    pub fn take(self: &Arc<Self>, kind: LimitKind, max: u32) -> Option<LimitPlace> {
+    pub fn take(self: &Arc<Self>, kind: LimitKind, max: u32) -> Option<LimitPermit> {
         let below_max = |now: u32| (now < max).then_some(now + 1);
         self.count(kind).now.fetch_update(Relaxed, Relaxed, below_max).ok()?;
-        Some(LimitPlace { of: Arc::clone(self), kind })
+        Some(LimitPermit { of: Arc::clone(self), kind })
     }
 
     /// Counts a refusal because of a limit.
@@ -56,7 +56,7 @@ impl InUse {
     }
 }
 
-impl Drop for LimitPlace {
+impl Drop for LimitPermit {
     fn drop(&mut self) {
         let before = self.of.count(self.kind).now.fetch_sub(1, Relaxed);
         debug_assert!(before > 0, "each place was taken");
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_as_many_as_allowed_and_come_back() {
+    fn permits_are_limited_and_returned() {
         let in_use = Arc::<InUse>::default();
         let mut places: Vec<_> = (0..3).map(|_| in_use.take(LimitKind::Requests, 2)).collect();
         assert_eq!(places.iter().flatten().count(), 2);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_together_take_no_more_than_allowed() {
+    fn all_workers_together_respect_the_limit() {
         let in_use = Arc::<InUse>::default();
         let most = AtomicU32::default();
         std::thread::scope(|scope| {

@@ -7,7 +7,7 @@ use eddy_ids::WorkerTime;
 use eddy_io::Stream;
 use tokio::sync::Notify;
 
-use crate::limits::LimitPlace;
+use crate::limits::LimitPermit;
 
 /// A connection to an endpoint; carries one exchange after the other.
 #[derive(Debug)]
@@ -17,14 +17,14 @@ pub struct Link {
     requests: u64,
     idle_since: WorkerTime,
     /// Whether the link is idle.
-    is_at_rest: bool,
+    is_link_idle: bool,
     /// Counts the link towards the connection limit for as long as the link exists.
-    place: LinkPlace,
+    place: LinkPermit,
 }
 
 /// Connection count of an endpoint for its limit, and the queue of requests that wait for a connection.
 #[derive(Debug, Default)]
-pub(crate) struct LinkPlaces {
+pub(crate) struct LinkPermits {
     /// Idle, busy and being connected.
     pub(crate) open: Cell<u32>,
     /// Requests in the queue.
@@ -33,7 +33,7 @@ pub(crate) struct LinkPlaces {
     freed: Notify,
 }
 
-impl LinkPlaces {
+impl LinkPermits {
     /// Whether requests wait for a link.
     pub(crate) fn has_queue(&self) -> bool {
         self.waiting.get() > 0
@@ -50,12 +50,12 @@ impl LinkPlaces {
 /// A request in the queue for a link to an endpoint at its connection limit; leaves the queue on drop.
 #[derive(Debug)]
 pub struct LinkQueue {
-    places: Rc<LinkPlaces>,
+    places: Rc<LinkPermits>,
 }
 
 impl LinkQueue {
     /// Enters the queue of an endpoint.
-    pub(crate) fn enter(places: &Rc<LinkPlaces>) -> Self {
+    pub(crate) fn enter(places: &Rc<LinkPermits>) -> Self {
         places.waiting.set(places.waiting.get() + 1);
         Self { places: Rc::clone(places) }
     }
@@ -76,17 +76,17 @@ impl Drop for LinkQueue {
 ///
 /// Taken before connecting, so that connections being established count as well.
 #[derive(Debug)]
-pub struct LinkPlace {
-    places: Rc<LinkPlaces>,
+pub struct LinkPermit {
+    places: Rc<LinkPermits>,
     /// See [`crate::LinkPools::renew`].
     era: u32,
     /// Place within the limit of the cluster, if it has one.
-    limit: Option<LimitPlace>,
+    limit: Option<LimitPermit>,
 }
 
-impl LinkPlace {
+impl LinkPermit {
     /// Takes a place, if fewer than `open_max` are taken.
-    pub(crate) fn take(places: &Rc<LinkPlaces>, open_max: u32, era: u32) -> Option<Self> {
+    pub(crate) fn take(places: &Rc<LinkPermits>, open_max: u32, era: u32) -> Option<Self> {
         let open = places.open.get();
         if open >= open_max {
             return None;
@@ -96,13 +96,13 @@ impl LinkPlace {
     }
 
     /// Returns the place, which also occupies one within a limit of the cluster.
-    pub fn within(mut self, limit: Option<LimitPlace>) -> Self {
+    pub fn within(mut self, limit: Option<LimitPermit>) -> Self {
         self.limit = limit;
         self
     }
 }
 
-impl Drop for LinkPlace {
+impl Drop for LinkPermit {
     fn drop(&mut self) {
         self.places.open.set(self.places.open.get() - 1);
         self.places.notify();
@@ -111,8 +111,8 @@ impl Drop for LinkPlace {
 
 impl Link {
     /// Wraps a stream that was just connected.
-    pub fn new(stream: Stream, place: LinkPlace) -> Self {
-        Self { stream, requests: 0, idle_since: WorkerTime::ZERO, is_at_rest: false, place }
+    pub fn new(stream: Stream, place: LinkPermit) -> Self {
+        Self { stream, requests: 0, idle_since: WorkerTime::ZERO, is_link_idle: false, place }
     }
 
     /// Whether the link has carried an exchange before.
@@ -134,12 +134,12 @@ impl Link {
     /// Marks the link as idle since `now`.
     pub(crate) fn wait(&mut self, now: WorkerTime) {
         self.idle_since = now;
-        self.is_at_rest = true;
+        self.is_link_idle = true;
     }
 
     /// Marks the link as busy.
     pub(crate) fn wake(&mut self) {
-        self.is_at_rest = false;
+        self.is_link_idle = false;
     }
 
     /// Returns the era of the link, see [`crate::LinkPools::renew`].
@@ -156,8 +156,8 @@ impl Link {
 /// Sends TLS `close_notify`, unless an exchange is cut off.
 impl Drop for Link {
     fn drop(&mut self) {
-        if self.is_at_rest {
-            self.stream.say_end();
+        if self.is_link_idle {
+            self.stream.send_tls_close();
         }
     }
 }

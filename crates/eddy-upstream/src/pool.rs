@@ -10,7 +10,7 @@ use eddy_model::PoolConfig;
 use tokio::sync::Notify;
 
 use crate::endpoint::EndpointId;
-use crate::link::{Link, LinkPlace, LinkPlaces, LinkQueue};
+use crate::link::{Link, LinkPermit, LinkPermits, LinkQueue};
 
 /// The pools of a cluster's endpoints.
 #[derive(Debug, Default)]
@@ -42,7 +42,7 @@ impl Wake for IdleWatch {
 }
 
 impl LinkPools {
-    /// Creates pools that notify `task` of events on idle links, so that it calls [`Self::close_disturbed`].
+    /// Creates pools that notify `task` of events on idle links, so that it calls [`Self::close_unusable`].
     pub fn watched_by(task: Arc<Notify>) -> Self {
         let watch = Arc::new(IdleWatch { is_disturbed: AtomicBool::new(false), task });
         Self { watch, ..Self::default() }
@@ -53,9 +53,9 @@ impl LinkPools {
     /// # Cost
     /// Linear in the idle links after an event, else one load. No system calls except `close`; for TLS links, reads the
     /// bytes that have arrived.
-    pub fn close_disturbed(&mut self) {
+    pub fn close_unusable(&mut self) {
         if self.watch.is_disturbed.swap(false, Relaxed) {
-            self.pools.iter_mut().for_each(|(_, pool)| pool.close_disturbed());
+            self.pools.iter_mut().for_each(|(_, pool)| pool.close_unusable());
         }
     }
 
@@ -133,7 +133,7 @@ pub struct LinkCount {
 #[derive(Debug)]
 pub struct LinkPool {
     idle: Vec<Link>,
-    places: Rc<LinkPlaces>,
+    places: Rc<LinkPermits>,
     /// Era of the links that are kept.
     era: u32,
     /// Woken by events on an idle link.
@@ -171,7 +171,7 @@ impl LinkPool {
     }
 
     /// Keeps a link that was just established and has carried no exchange yet.
-    pub fn put_fresh(&mut self, mut link: Link, now: WorkerTime) {
+    pub fn put_new(&mut self, mut link: Link, now: WorkerTime) {
         link.wait(now);
         if link.era() == self.era {
             self.keep(link);
@@ -181,7 +181,7 @@ impl LinkPool {
     /// Keeps a link unless it has a pending event; later events wake the watch.
     fn keep(&mut self, mut link: Link) {
         let mut cx = Context::from_waker(&self.waker);
-        if link.stream.poll_disturbed(&mut cx).is_pending() {
+        if link.stream.poll_input_or_close(&mut cx).is_pending() {
             self.idle.push(link);
             self.places.notify();
         }
@@ -194,14 +194,14 @@ impl LinkPool {
     }
 
     /// Closes the links with pending events, and continues to watch the others.
-    fn close_disturbed(&mut self) {
+    fn close_unusable(&mut self) {
         let mut cx = Context::from_waker(&self.waker);
-        self.idle.retain_mut(|link| link.stream.poll_disturbed(&mut cx).is_pending());
+        self.idle.retain_mut(|link| link.stream.poll_input_or_close(&mut cx).is_pending());
     }
 
     /// Takes a place for a new link of `era` (see [`LinkPools::renew`]), if the endpoint has fewer than `links_max`.
-    pub fn place(&self, links_max: u32, era: u32) -> Option<LinkPlace> {
-        LinkPlace::take(&self.places, links_max, era)
+    pub fn place(&self, links_max: u32, era: u32) -> Option<LinkPermit> {
+        LinkPermit::take(&self.places, links_max, era)
     }
 
     /// Whether requests wait for a link of this endpoint.
@@ -234,7 +234,7 @@ impl LinkPool {
         self.idle.retain(|link| !is_stale(link, config, now));
         // The least recently used links are at the bottom.
         let excess = self.idle.len().saturating_sub(config.idle_max as usize);
-        let is_unused = |link: &Link| now - link.idle_since() >= EXCESS_KEPT;
+        let is_unused = |link: &Link| now - link.idle_since() >= EXCESS_IDLE_TIME;
         let unused = self.idle.iter().take(excess).take_while(|link| is_unused(link)).count();
         self.idle.drain(..unused);
     }
@@ -245,4 +245,4 @@ fn is_stale(link: &Link, config: &PoolConfig, now: WorkerTime) -> bool {
 }
 
 /// Time that a link above `idle_max` is kept.
-const EXCESS_KEPT: Millis = Millis::new(1_000);
+const EXCESS_IDLE_TIME: Millis = Millis::new(1_000);

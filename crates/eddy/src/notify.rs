@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_manager_hears_of_readiness() {
+    fn the_service_manager_is_notified_of_readiness() {
         let path = std::env::temp_dir().join(format!("eddy-notify-{}", std::process::id()));
         let _ = std::fs::remove_file(&path);
         let manager = UnixDatagram::bind(&path).unwrap();
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn no_manager_is_no_error() {
+    fn a_missing_service_manager_is_not_an_error() {
         Notifier::new(None).ready();
         Notifier::new(Some("/nonexistent/socket".into())).stopping();
     }

@@ -31,7 +31,7 @@ impl CallTermination {
     pub fn of(error: &wasmtime::Error, refused: Option<Refused>) -> Self {
         let of_memory = refused.map(|refused| match refused {
             Refused::Limit => Self::Memory,
-            Refused::Elsewhere => Self::NoMemory,
+            Refused::OutsideLimit => Self::NoMemory,
         });
         match (error.downcast_ref::<Exit>(), error.downcast_ref::<Trap>()) {
             // Language runtimes react differently to failed allocations: some exit, some trap.

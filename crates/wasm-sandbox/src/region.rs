@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_lies_in_memory_or_nowhere() {
+    fn a_region_is_within_memory_or_refused() {
         let memory = [1, 2, 3, 4];
         assert_eq!(Region::new(1, 2).of(&memory), Ok([2, 3].as_slice()));
         assert_eq!(Region::new(4, 0).of(&memory), Ok([].as_slice()));

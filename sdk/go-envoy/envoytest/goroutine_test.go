@@ -10,7 +10,7 @@ import (
 	"github.com/envoyproxy/envoy/envoytest"
 )
 
-func TestAGoroutineReadsAndChangesWhatItsHookGot(t *testing.T) {
+func TestAGoroutineReadsAndChangesTheMessageOfItsHook(t *testing.T) {
 	bothWays(t, func(t *testing.T, f envoytest.Filter) {
 		var seen, body string
 		r := playBy(t, hooks{
@@ -96,7 +96,7 @@ func TestTheFirstFinishWins(t *testing.T) {
 	}
 }
 
-func TestAFilterMayBeHeldForEver(t *testing.T) {
+func TestAFilterMayBePausedForEver(t *testing.T) {
 	var held struct {
 		callbacks api.FilterCallbackHandler
 		head      api.RequestHeaderMap
@@ -137,7 +137,7 @@ func TestAFilterMayBeHeldForEver(t *testing.T) {
 	}
 }
 
-func TestAClientMayLeaveWhileAFilterIsRunning(t *testing.T) {
+func TestAClientMayDisconnectWhileAFilterIsRunning(t *testing.T) {
 	for _, phase := range []string{"DH", "DD", "EH"} {
 		t.Run(phase, func(t *testing.T) {
 			gone, went := make(chan struct{}), make(chan struct{})
@@ -171,7 +171,7 @@ func TestAClientMayLeaveWhileAFilterIsRunning(t *testing.T) {
 	}
 }
 
-func TestAClientMayLeaveBeforeAHookRunsElsewhere(t *testing.T) {
+func TestAClientMayDisconnectBeforeAHookRunsOnAGoroutine(t *testing.T) {
 	for range 200 {
 		var inHook sync.WaitGroup
 		g := envoytest.New(t, envoytest.Filter{Name: "script", Blocking: true})
@@ -257,7 +257,7 @@ func TestAPanicIsAFault(t *testing.T) {
 	})
 }
 
-func TestAPanicThatNothingWaitsForIsTheNextHooksFault(t *testing.T) {
+func TestAPanicOnAnUnawaitedGoroutineFailsTheNextHook(t *testing.T) {
 	r := play(t, hooks{decodeHeaders: func(s *script, _ api.RequestHeaderMap, _ bool) api.StatusType {
 		go func() {
 			defer s.callbacks.DecoderFilterCallbacks().RecoverPanic()
@@ -303,7 +303,7 @@ func TestContinueMayAskForTheBody(t *testing.T) {
 	})
 }
 
-func TestGoexitInABlockingHookIsAFaultAtOnce(t *testing.T) {
+func TestGoexitInABlockingHookIsAnImmediateFault(t *testing.T) {
 	for what, on := range map[string]hooks{
 		"a head": {decodeHeaders: func(*script, api.RequestHeaderMap, bool) api.StatusType {
 			runtime.Goexit()
@@ -322,7 +322,7 @@ func TestGoexitInABlockingHookIsAFaultAtOnce(t *testing.T) {
 	}
 }
 
-func TestDataThatIsInjectedBetweenPiecesGoesBeforeTheNext(t *testing.T) {
+func TestDataInjectedBetweenChunksPrecedesTheNext(t *testing.T) {
 	bothWays(t, func(t *testing.T, f envoytest.Filter) {
 		pieces := 0
 		r := playBy(t, hooks{
@@ -348,7 +348,7 @@ func TestDataThatIsInjectedBetweenPiecesGoesBeforeTheNext(t *testing.T) {
 	})
 }
 
-func TestDataThatCannotBeInjectedIsToldOf(t *testing.T) {
+func TestDataThatCannotBeInjectedIsReported(t *testing.T) {
 	r := play(t, hooks{encodeHeaders: func(s *script, _ api.ResponseHeaderMap, _ bool) api.StatusType {
 		go func() {
 			// The request has no body, and this goroutine does not recover a panic.
@@ -368,7 +368,7 @@ func TestDataThatCannotBeInjectedIsToldOf(t *testing.T) {
 	t.Error("nothing was logged")
 }
 
-func TestAStatusAmongTheHeadersOfALocalReplyIsLeftOut(t *testing.T) {
+func TestAStatusAmongTheHeadersOfALocalReplyIsIgnored(t *testing.T) {
 	bothWays(t, func(t *testing.T, f envoytest.Filter) {
 		r := playBy(t, hooks{decodeHeaders: func(s *script, _ api.RequestHeaderMap, _ bool) api.StatusType {
 			headers := map[string][]string{":status": {"200"}, "x-why": {"because"}}

@@ -118,7 +118,7 @@ func TestTrailers(t *testing.T) {
 	})
 }
 
-func TestAHeadThatIsGoneCantBeChanged(t *testing.T) {
+func TestAForwardedHeadCannotBeChanged(t *testing.T) {
 	var head api.RequestHeaderMap
 	r := play(t, hooks{
 		decodeHeaders: func(_ *script, h api.RequestHeaderMap, _ bool) api.StatusType { head = h; return api.Continue },
@@ -186,7 +186,7 @@ func TestBuffers(t *testing.T) {
 	}
 }
 
-func TestAddDataGoesBeforeTheBody(t *testing.T) {
+func TestAddedDataPrecedesTheBody(t *testing.T) {
 	add := hooks{decodeHeaders: func(s *script, _ api.RequestHeaderMap, _ bool) api.StatusType {
 		s.callbacks.DecoderFilterCallbacks().AddData([]byte("zero "), true)
 		return api.Continue
@@ -199,7 +199,7 @@ func TestAddDataGoesBeforeTheBody(t *testing.T) {
 	}
 }
 
-func TestWhatAFilterChangesTheNextOneSees(t *testing.T) {
+func TestTheNextFilterSeesEarlierChanges(t *testing.T) {
 	g := envoytest.New(t, envoytest.Filter{Name: "script"}, envoytest.Filter{Name: "script"})
 	n := 0
 	current.Store(&hooks{
@@ -228,7 +228,7 @@ func TestWhatAFilterChangesTheNextOneSees(t *testing.T) {
 	}
 }
 
-func TestFacts(t *testing.T) {
+func TestStreamInfo(t *testing.T) {
 	bothWays(t, func(t *testing.T, f envoytest.Filter) {
 		request := get
 		request.TLS = true
@@ -317,7 +317,7 @@ func TestProperties(t *testing.T) {
 	}}, get, okay)
 }
 
-func TestMetadataIsWhatJSONCanSay(t *testing.T) {
+func TestMetadataIsJSON(t *testing.T) {
 	r := play(t, hooks{
 		decodeHeaders: func(s *script, _ api.RequestHeaderMap, _ bool) api.StatusType {
 			m := s.callbacks.StreamInfo().DynamicMetadata()
@@ -341,7 +341,7 @@ func TestMetadataIsWhatJSONCanSay(t *testing.T) {
 	}
 }
 
-func TestTheEndpointCanBeChosen(t *testing.T) {
+func TestTheEndpointCanBeSelected(t *testing.T) {
 	r := play(t, hooks{decodeHeaders: func(s *script, _ api.RequestHeaderMap, _ bool) api.StatusType {
 		if err := s.callbacks.DecoderFilterCallbacks().SetUpstreamOverrideHost("example.com", true); !errors.Is(err, api.ErrInvalidIPAddress) {
 			t.Error(err)

@@ -149,7 +149,7 @@ func TestConfigurationsAreRefused(t *testing.T) {
 	}
 }
 
-func TestShapesThatNoVersionHadAreRefusedAtOnce(t *testing.T) {
+func TestUnsupportedSignaturesAreRefusedAtRegistration(t *testing.T) {
 	for what, register := range map[string]func(){
 		"factory": func() { http.RegisterHttpFilterFactoryAndConfigParser("x", func() {}, http.NullParser) },
 		"nil":     func() { http.RegisterHttpFilterFactoryAndConfigParser("x", nil, http.NullParser) },

@@ -126,7 +126,7 @@ func TestEachStatusInEachPhase(t *testing.T) {
 	}
 }
 
-func TestWantingMoreAtTheEndOfABodyGoesOn(t *testing.T) {
+func TestRequestingMoreDataAtTheEndOfABodyContinues(t *testing.T) {
 	r := play(t, hooks{decodeData: func(s *script, b api.BufferInstance, end bool) api.StatusType {
 		if end {
 			return api.StopAndBuffer

@@ -48,7 +48,7 @@ type answer struct {
 type outcome int
 
 const (
-	goesOn outcome = iota
+	proceeds outcome = iota
 	isAnswered
 	isCut
 )
@@ -65,7 +65,7 @@ func (r *Request) Do() *Result {
 	e.forward.Fields = append([]Field(nil), r.message.Fields...)
 	e.forward.Trailers = append([]Field(nil), r.message.Trailers...)
 	out := e.pass(0, &e.forward)
-	if out == goesOn {
+	if out == proceeds {
 		forwarded := e.forward
 		e.result.Forwarded = &forwarded
 		g.mutex.Lock()
@@ -75,7 +75,7 @@ func (r *Request) Do() *Result {
 		response.Fields = append([]Field(nil), response.Fields...)
 		e.response = &response
 	}
-	if out == isAnswered || out == goesOn {
+	if out == isAnswered || out == proceeds {
 		wasLocal := e.isLocal
 		out = e.pass(1, e.response)
 		// A reply to a response passes the filters as well, but not a reply to a reply.
@@ -179,7 +179,7 @@ func (e *exchange) crossBody(phase raw.Phase, order []int, flags uint8, body *st
 	}
 	if phase == raw.PhaseLog {
 		e.gateway.host.withdraw(e.id, turn)
-		return raw.Continue, len(order), goesOn
+		return raw.Continue, len(order), proceeds
 	}
 	isBody := phase == raw.PhaseRequestBody || phase == raw.PhaseResponseBody
 	if !isBody {
@@ -207,7 +207,7 @@ func (e *exchange) crossBody(phase raw.Phase, order []int, flags uint8, body *st
 	}
 	if stopped == len(order) {
 		e.gateway.host.withdraw(e.id, turn)
-		return raw.Continue, stopped, goesOn
+		return raw.Continue, stopped, proceeds
 	}
 	if verdict != raw.Pause {
 		e.gateway.host.withdraw(e.id, turn)
@@ -230,7 +230,7 @@ func (e *exchange) crossBody(phase raw.Phase, order []int, flags uint8, body *st
 			}
 		}
 		if r.verdict == raw.Continue {
-			return raw.Continue, stopped + 1, goesOn
+			return raw.Continue, stopped + 1, proceeds
 		}
 		return e.judge(phase, order, stopped, r.verdict, a)
 	case <-deadline.C:
@@ -250,7 +250,7 @@ func (e *exchange) applyOne(phase raw.Phase, order []int, step int, r raw.Record
 	if r.Op != raw.OpFault {
 		e.changed[order[step]] = true
 	}
-	return goesOn, false
+	return proceeds, false
 }
 
 func (e *exchange) judge(phase raw.Phase, order []int, stopped int, verdict raw.Verdict, a *answer) (raw.Verdict, int, outcome) {
@@ -262,7 +262,7 @@ func (e *exchange) judge(phase raw.Phase, order []int, stopped int, verdict raw.
 		}
 		return raw.Reply, stopped + 1, e.reply(phase, a)
 	case raw.Buffer:
-		return raw.Buffer, stopped + 1, goesOn
+		return raw.Buffer, stopped + 1, proceeds
 	case raw.Reset:
 		return raw.Reset, stopped + 1, isCut
 	case raw.Fault:
@@ -279,7 +279,7 @@ func (e *exchange) fail(phase raw.Phase, order []int, step int) (raw.Verdict, in
 	filter := order[step]
 	e.skipped[filter] = true
 	if e.gateway.chain[filter].Open && !e.changed[filter] {
-		return raw.Continue, step + 1, goesOn
+		return raw.Continue, step + 1, proceeds
 	}
 	failed := &answer{message: &Message{Status: 500, Body: "internal server error\n"}, details: "filter_fault"}
 	if direction(phase) == 1 && e.isLocal && e.run.IsHeadOpen() {
@@ -292,7 +292,7 @@ func (e *exchange) fail(phase raw.Phase, order []int, step int) (raw.Verdict, in
 // reply makes a reply the response.
 func (e *exchange) reply(phase raw.Phase, a *answer) outcome {
 	if direction(phase) == 1 && e.isLocal {
-		return goesOn
+		return proceeds
 	}
 	e.details, e.result.GRPCStatus = a.details, a.grpc
 	if direction(phase) == 0 {

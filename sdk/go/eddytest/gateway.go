@@ -333,7 +333,7 @@ func (h *host) answer(token uint64, s *send, handler func(*Message) *Message, re
 		}
 		m := &memory{}
 		event := &raw.Event{
-			Kind: raw.EventResponse, Token: token, Filter: s.filter, Status: uint16(a.Status), Head: layHead(m, 0, a.Fields),
+			Kind: raw.EventResponse, Token: token, Filter: s.filter, Status: uint16(a.Status), Head: writeHead(m, 0, a.Fields),
 			Body: raw.TextOf(a.Body),
 		}
 		raw.HandleEvent(event)

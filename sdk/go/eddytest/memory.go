@@ -20,7 +20,7 @@ type memory struct {
 	fields [3][]raw.Field
 }
 
-func layHead(m *memory, index int, fields []Field) raw.Head {
+func writeHead(m *memory, index int, fields []Field) raw.Head {
 	var bytes strings.Builder
 	list := make([]raw.Field, len(fields))
 	for i, f := range fields {
@@ -113,15 +113,15 @@ func (m *memory) lay(e *exchange, phase raw.Phase, flags uint8, body string) {
 		StepsLen: uint32(len(m.steps)), Steps: unsafe.SliceData(m.steps),
 		Edits: (*byte)(unsafe.Pointer(&m.edits)), EditsCap: uint32(unsafe.Sizeof(m.edits)), Current: &m.current,
 	}
-	m.call.Request = layHead(m, 0, forward.Fields)
+	m.call.Request = writeHead(m, 0, forward.Fields)
 	if e.response != nil {
-		m.call.Response = layHead(m, 1, e.response.Fields)
+		m.call.Response = writeHead(m, 1, e.response.Fields)
 		m.call.Status = uint16(e.response.Status)
 	}
 	switch phase {
 	case raw.PhaseRequestTrailers:
-		m.call.Trailers = layHead(m, 2, forward.Trailers)
+		m.call.Trailers = writeHead(m, 2, forward.Trailers)
 	case raw.PhaseResponseTrailers:
-		m.call.Trailers = layHead(m, 2, e.response.Trailers)
+		m.call.Trailers = writeHead(m, 2, e.response.Trailers)
 	}
 }

@@ -36,7 +36,7 @@ func (r *run) pass() outcome {
 		return r.calls.out
 	}
 	r.message.Pieces, r.message.Body = r.Passed(), strings.Join(r.Passed(), "")
-	return goesOn
+	return proceeds
 }
 
 // Len implements rawtest.Chain.
@@ -64,7 +64,7 @@ func (c *calls) Enter(phase raw.Phase, filters []int, flags uint8, body *string)
 	verdict, called, out := c.exchange.crossBody(phase, filters, flags, body)
 	c.out = out
 	switch {
-	case out != goesOn:
+	case out != proceeds:
 		return rawtest.End, called
 	case verdict == raw.Buffer:
 		return rawtest.Hold, called

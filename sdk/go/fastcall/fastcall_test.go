@@ -128,7 +128,7 @@ func TestACallHasTheSystemStack(t *testing.T) {
 }
 
 // Calls from deep and shallow stacks of many goroutines, while the collector stops the world continuously.
-func TestCallsLiveWithTheCollector(t *testing.T) {
+func TestCallsTolerateGarbageCollection(t *testing.T) {
 	onEveryWay(t, func(t *testing.T) {
 		var stop atomic.Bool
 		var collector, callers sync.WaitGroup
@@ -172,7 +172,7 @@ func descend(depth int) uintptr {
 	return uintptr(addition.Sum)
 }
 
-func TestADisabledWayStaysSo(t *testing.T) {
+func TestADisabledFastPathStaysDisabled(t *testing.T) {
 	t.Cleanup(Enable)
 	Disable()
 	if now := Status(); now.Way != Cgo || !strings.Contains(now.String(), "fastcall.Disable was called") {

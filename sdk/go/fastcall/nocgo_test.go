@@ -4,7 +4,7 @@ package fastcall
 
 import "testing"
 
-func TestWithoutCgoACallSaysSo(t *testing.T) {
+func TestWithoutCgoACallPanicsWithAReason(t *testing.T) {
 	if now := Status(); now.Way != Nothing || now.Reason != "built without cgo" {
 		t.Errorf("the status is %v", now)
 	}

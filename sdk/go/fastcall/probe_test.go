@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTheProbeHolds(t *testing.T) {
+func TestTheProbeSucceeds(t *testing.T) {
 	if probe().Way == Nothing {
 		t.Skip("built without cgo: nothing can be called")
 	}

@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-func TestWhatIsAppendedIsRead(t *testing.T) {
+func TestAppendedRecordsAreReadBack(t *testing.T) {
 	var log []byte
 	var want []Record
 	for i, name := range []string{"", "a", "abcdefg", "abcdefgh", strings.Repeat("n", 1000)} {

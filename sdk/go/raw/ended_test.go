@@ -19,7 +19,7 @@ func (f endingFilter) Run(*Call, *Step) Verdict { return Continue }
 
 func (f endingFilter) Ended(uint64, EndReason) { f.told() }
 
-func TestCurrentNamesWhoIsToldOfAnEnd(t *testing.T) {
+func TestCurrentNamesTheFilterWhoseStateEnds(t *testing.T) {
 	var current uint32
 	var seen []uint32
 	Register("ending", endingFactory{func() { seen = append(seen, current) }})
@@ -41,7 +41,7 @@ func TestCurrentNamesWhoIsToldOfAnEnd(t *testing.T) {
 	}
 }
 
-func TestGoexitAtAnEndLeavesTheFilterNamed(t *testing.T) {
+func TestGoexitWhileAStateEndsKeepsTheFilterNamed(t *testing.T) {
 	var current uint32
 	Register("leaving", endingFactory{runtime.Goexit})
 	handle, _, err := NewFilter("leaving", nil, 21)

@@ -33,7 +33,7 @@ var mirrors = []struct {
 	{"eddy_filter_info", FilterInfo{}, nil},
 }
 
-func TestStructuresAreThoseOfTheHeader(t *testing.T) {
+func TestStructuresMatchTheHeader(t *testing.T) {
 	var program, want strings.Builder
 	program.WriteString("#include <stdio.h>\n#include \"eddy_filter.h\"\nint main(void) {\n")
 	for _, m := range mirrors {
@@ -151,7 +151,7 @@ func runC(t *testing.T, program string) string {
 	return string(out)
 }
 
-func TestHeaderIsThatOfTheContract(t *testing.T) {
+func TestTheHeaderMatchesTheABI(t *testing.T) {
 	contract, err := os.ReadFile("../../../abi/eddy_filter.h")
 	if os.IsNotExist(err) {
 		t.Skip("SKIPPED: this module lies outside of eddy's tree")

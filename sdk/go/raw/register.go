@@ -200,7 +200,7 @@ func newConfig(filter uint64, text []byte) (handle uint64, err error) {
 func FreeFilter(handle uint64) {
 	if entry := filters.get(handle); entry != nil && entry.handle == handle {
 		filters.remove(handle)
-		closeIt(entry.name, entry.filter)
+		closeIfCloser(entry.name, entry.filter)
 	}
 }
 
@@ -208,11 +208,11 @@ func FreeFilter(handle uint64) {
 func FreeConfig(handle uint64) {
 	if entry := configs.get(handle); entry != nil && entry.handle == handle {
 		configs.remove(handle)
-		closeIt("configuration of a rule", entry.config)
+		closeIfCloser("configuration of a rule", entry.config)
 	}
 }
 
-func closeIt(what string, it any) {
+func closeIfCloser(what string, it any) {
 	c, ok := it.(interface{ Close() })
 	if !ok {
 		return

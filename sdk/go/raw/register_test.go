@@ -29,7 +29,7 @@ func (someFilter) Run(_ *Call, s *Step) Verdict {
 
 func (someFilter) Ended(uint64, EndReason) {}
 
-func TestAFilterLeavesWhileOthersRun(t *testing.T) {
+func TestAFilterIsDestroyedWhileOthersRun(t *testing.T) {
 	Register("some", someFactory{})
 	var all sync.WaitGroup
 	for range 4 {
@@ -66,7 +66,7 @@ func TestAFilterLeavesWhileOthersRun(t *testing.T) {
 	all.Wait()
 }
 
-func TestNamesAreTakenOnce(t *testing.T) {
+func TestDuplicateFilterNamesAreRefused(t *testing.T) {
 	Register("once", someFactory{})
 	for name, f := range map[string]Factory{"once": someFactory{}, "": someFactory{}, "none": nil} {
 		func() {

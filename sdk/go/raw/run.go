@@ -67,7 +67,7 @@ func barrier(c *Call) {
 	}
 	if c.Stopped >= c.StepsLen {
 		if r == nil {
-			// Goexit at the end of an exchange, which tellEnded has reported.
+			// Goexit at the end of an exchange, which reportEnded has reported.
 			return
 		}
 		*c.Current = 0
@@ -119,14 +119,14 @@ func runEnded(c *Call) {
 	ended := unsafe.Slice(c.Ended, int(c.EndedLen))
 	entered := *c.Current
 	for i := range ended {
-		tellEnded(c, &ended[i])
+		reportEnded(c, &ended[i])
 	}
 	*c.Current = entered
 }
 
-// tellEnded reports the end of an exchange to a filter. Meanwhile `current` names this filter, not that of the first
+// reportEnded reports the end of an exchange to a filter. Meanwhile `current` names this filter, not that of the first
 // step.
-func tellEnded(c *Call, e *Ended) {
+func reportEnded(c *Call, e *Ended) {
 	entry := filters.get(e.Filter)
 	if entry == nil || entry.handle != e.Filter {
 		return

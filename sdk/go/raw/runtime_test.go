@@ -38,7 +38,7 @@ func (h *metricsHost) Metric(filter uint32, _ MetricKind, name string, _ []uint6
 	return MetricCells{Cells: &h.cells[name][0], Stride: 1}, OK
 }
 
-func TestTheRuntimeIsShownAsItIs(t *testing.T) {
+func TestTheRuntimeStatisticsAreCurrent(t *testing.T) {
 	h := &metricsHost{cells: map[string]*[1]uint64{}}
 	before := theHost()
 	Open(h)

@@ -30,7 +30,7 @@ func TestAFreedHandleIsNeverValidAgain(t *testing.T) {
 	}
 }
 
-func TestASlotIsRetiredWithItsGenerations(t *testing.T) {
+func TestASlotIsRetiredWhenItsGenerationsAreUsedUp(t *testing.T) {
 	s := NewSlabs[int](1)
 	first, _ := s.New(0)
 	s.workers[0].slots[0].generation = generationMax
@@ -43,7 +43,7 @@ func TestASlotIsRetiredWithItsGenerations(t *testing.T) {
 	}
 }
 
-func TestAValueThatIsHeldIsNotUsedAgain(t *testing.T) {
+func TestAHeldValueIsNotReused(t *testing.T) {
 	s := NewSlabs[int](1)
 	handle, held := s.New(0)
 	s.Free(handle, false)

@@ -6,11 +6,11 @@ use std::thread;
 
 use crate::abi;
 use crate::crossing::CallContext;
-use crate::edit_log::{EditLog, OwnLog};
+use crate::edit_log::{EditLog, OwnedLog};
 use crate::fault::Fault;
 use crate::guard;
 use crate::library::FilterSlot;
-use crate::overlay::OwnHead;
+use crate::overlay::OwnedHead;
 use crate::paused::{self, FilterPosition};
 use crate::phase::Phase;
 use crate::view::{CallView, RawHead};
@@ -36,7 +36,7 @@ struct OwnedCall {
     call: abi::AbiCall,
     about: Vec<abi::AbiAbout>,
     texts: Vec<Vec<u8>>,
-    heads: Vec<OwnHead>,
+    heads: Vec<OwnedHead>,
     pairs: Vec<abi::AbiPair>,
 }
 
@@ -149,7 +149,7 @@ impl Detached {
         let Some(phase) = Phase::from_number(self.seen.call.phase) else { return };
         // SAFETY: the copy lives until the end of this function and is not modified.
         let view = unsafe { CallView::new(self.seen.call) };
-        let crossing = CallContext::new(view, phase, &self.prior, EditLog::Own(OwnLog::default()));
+        let crossing = CallContext::new(view, phase, &self.prior, EditLog::Own(OwnedLog::default()));
         let hook = std::mem::replace(&mut self.hook, Box::new(|_, _, _, _| abi::PAUSE));
         let verdict = hook(&self.slot, &crossing, self.place, self.state);
         // An exchange that has ended needs no verdict.
@@ -222,7 +222,7 @@ impl OwnedCall {
     }
 
     fn head(&mut self, head: RawHead<'_>) -> abi::AbiHead {
-        let own = OwnHead::edited(head, std::iter::empty());
+        let own = OwnedHead::edited(head, std::iter::empty());
         let place = own.as_abi();
         self.heads.push(own);
         place

@@ -3,7 +3,7 @@
 use crate::abi;
 use crate::edit::EditError;
 use crate::edit_log::{EditLog, EditLogRecord, EditLogRecords};
-use crate::overlay::{self, Arena, OwnHead};
+use crate::overlay::{self, Arena, OwnedHead};
 use crate::phase::Phase;
 use crate::view::{CallView, RawHead};
 
@@ -40,7 +40,7 @@ impl<'a> CallContext<'a> {
     }
 
     /// Reverts the edits after the first `len` bytes.
-    pub(crate) fn take_back(&self, len: usize) {
+    pub(crate) fn truncate_edits(&self, len: usize) {
         self.log.truncate(len);
     }
 
@@ -73,7 +73,7 @@ impl<'a> CallContext<'a> {
     /// Returns the section's fields with the edits of this crossing, which must exist.
     pub(crate) fn edited_head(&'a self, section: HeadSection) -> RawHead<'a> {
         let head = self.raw_head(section);
-        let own = self.read(|prior, log| OwnHead::edited(head, prior.chain(log)));
+        let own = self.read(|prior, log| OwnedHead::edited(head, prior.chain(log)));
         self.arena.keep_head(own)
     }
 

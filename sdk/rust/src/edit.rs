@@ -125,7 +125,7 @@ pub enum EditError {
 impl<T: sealed::EditSink> Edit for T {}
 
 pub(crate) mod sealed {
-    use super::{EditError, may_edit, what_of};
+    use super::{EditError, edit_subject, may_edit};
     use crate::phase::Phase;
 
     /// Destination of edits.
@@ -140,7 +140,7 @@ pub(crate) mod sealed {
         /// Writes a record if the edit applies to the phase.
         fn write(&mut self, op: u16, name: &[u8], value: &[u8], number: u32) -> Result<(), EditError> {
             if !may_edit(self.sink_phase(), op) {
-                return Err(EditError::Phase { what: what_of(op) });
+                return Err(EditError::Phase { what: edit_subject(op) });
             }
             self.sink(op, name, value, number)
         }
@@ -164,7 +164,7 @@ fn may_edit(phase: Phase, op: u16) -> bool {
 }
 
 /// Returns what an edit changes, in a word.
-fn what_of(op: u16) -> &'static str {
+fn edit_subject(op: u16) -> &'static str {
     match op {
         abi::EDIT_METHOD => "method",
         abi::EDIT_TARGET => "target",

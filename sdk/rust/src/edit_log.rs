@@ -11,12 +11,12 @@ pub(crate) enum EditLog {
     /// In memory of the host.
     Host(HostRoom),
     /// In memory of the library, passed to the host with a resume.
-    Own(OwnLog),
+    Own(OwnedLog),
 }
 
 /// Records in memory of the library.
 #[derive(Debug, Default)]
-pub(crate) struct OwnLog {
+pub(crate) struct OwnedLog {
     bytes: RefCell<Vec<u8>>,
 }
 
@@ -161,7 +161,7 @@ impl EditLog {
     }
 }
 
-impl OwnLog {
+impl OwnedLog {
     /// Creates a log that begins with these records.
     pub(crate) fn of(records: Vec<u8>) -> Self {
         Self { bytes: RefCell::new(records) }
@@ -265,8 +265,8 @@ mod tests {
     }
 
     #[test]
-    fn records_are_the_bytes_of_the_contract_s_page() {
-        let log = OwnLog::default();
+    fn records_have_the_bytes_documented_in_the_abi() {
+        let log = OwnedLog::default();
         log.append(record(abi::EDIT_SET, 1, 0, "x-mark", "seen")).expect("it fits");
         log.append(record(abi::EDIT_REPLY, 0, 401, "basic_auth", "no\n")).expect("it fits");
         let mut expected = vec![1, 0, 1, 0, 6, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0];
@@ -279,8 +279,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_and_what_is_cut_off_is_not() {
-        let log = OwnLog::default();
+    fn complete_records_are_read_and_truncated_ones_are_not() {
+        let log = OwnedLog::default();
         let all = [
             record(1, 0, 0, "", ""),
             record(2, 3, 9, "a", "12345678"),
@@ -298,14 +298,14 @@ mod tests {
 
     #[test]
     #[cfg_attr(miri, ignore = "16 MiB take Miri minutes")]
-    fn too_much_is_refused_and_changes_nothing() {
-        let log = OwnLog::default();
+    fn edits_beyond_the_limit_are_refused_and_change_nothing() {
+        let log = OwnedLog::default();
         let large = vec![0; BYTES_MAX - HEADER_LEN];
         log.append(EditLogRecord { op: 8, step: 0, number: 0, name: &[], value: &large }).expect("just fits");
         assert_eq!(log.append(record(1, 0, 0, "", "")), Err(EditError::TooLarge));
         assert_eq!(log.into_bytes().len(), BYTES_MAX);
         let beyond = vec![0; BYTES_MAX];
         let record = EditLogRecord { op: 8, step: 0, number: 0, name: &[], value: &beyond };
-        assert_eq!(OwnLog::default().append(record), Err(EditError::TooLarge));
+        assert_eq!(OwnedLog::default().append(record), Err(EditError::TooLarge));
     }
 }

@@ -9,7 +9,7 @@ use crate::about::About;
 use crate::blocking::{self, BlockingHook};
 use crate::crossing::{CallContext, HeadSection};
 use crate::edit::{EditError, sealed};
-use crate::edit_log::{EditLogRecord, OwnLog};
+use crate::edit_log::{EditLogRecord, OwnedLog};
 use crate::fault::Fault;
 use crate::guard;
 use crate::head::Head;
@@ -242,7 +242,7 @@ impl<'a, S> Exchange<'a, S> {
         self.is_paused = true;
         // On another thread than the worker, only the handle passes earlier edits to the host.
         let own = if self.crossing.is_detached() { self.crossing.own_edits() } else { Vec::new() };
-        (Verdict::Pause(PauseToken(())), Paused::new(self.place, OwnLog::of(own)))
+        (Verdict::Pause(PauseToken(())), Paused::new(self.place, OwnedLog::of(own)))
     }
 
     /// Sends a request to one of eddy's clusters for this exchange; the request is cancelled if the exchange ends

@@ -19,11 +19,11 @@ pub trait FilterSet: 'static {
 /// One filter of a library.
 pub struct FilterEntry {
     name: &'static str,
-    make: Make,
+    make: FilterFactory,
 }
 
 /// Creates a filter of one type from its configuration.
-type Make = fn(&str, Context) -> Result<Box<dyn FilterInstance>, String>;
+type FilterFactory = fn(&str, Context) -> Result<Box<dyn FilterInstance>, String>;
 
 impl FilterEntry {
     /// Creates an entry for a filter type and a name.

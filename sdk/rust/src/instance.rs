@@ -213,7 +213,7 @@ pub(crate) fn say(
         Err(fault) => Err(fault),
     };
     written.unwrap_or_else(|fault| {
-        crossing.take_back(edits_before);
+        crossing.truncate_edits(edits_before);
         if place.phase == Phase::Log {
             // Edits are ignored in this phase.
             Context::new(place.filter).log(Level::Error, format_args!("{fault}"));

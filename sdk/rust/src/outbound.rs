@@ -66,7 +66,7 @@ pub enum OutboundError {
 pub(crate) type OutboundCallback = Box<dyn FnOnce(Result<Answer<'_>, &str>) + Send>;
 
 /// Requests in flight. An entry is removed by its event, or when the request is cancelled.
-static UNDER_WAY: LazyLock<Mutex<HashMap<u64, OutboundCallback>>> = LazyLock::new(Mutex::default);
+static IN_FLIGHT: LazyLock<Mutex<HashMap<u64, OutboundCallback>>> = LazyLock::new(Mutex::default);
 static TOKEN: AtomicU64 = AtomicU64::new(1);
 
 impl<'r> Outbound<'r> {
@@ -189,7 +189,7 @@ fn timeout_ms(timeout: Duration) -> u32 {
 }
 
 fn table() -> std::sync::MutexGuard<'static, HashMap<u64, OutboundCallback>> {
-    UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner)
+    IN_FLIGHT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl OutboundError {

@@ -16,18 +16,18 @@ pub(crate) struct Arena {
 }
 
 struct OverlayNode {
-    thing: Thing,
+    content: OverlayContent,
     next: OnceCell<Box<Self>>,
 }
 
-enum Thing {
+enum OverlayContent {
     Bytes(Vec<u8>),
-    Head(OwnHead),
+    Head(OwnedHead),
 }
 
 /// A head whose bytes and fields are owned.
 #[derive(Default)]
-pub(crate) struct OwnHead {
+pub(crate) struct OwnedHead {
     bytes: Vec<u8>,
     fields: Vec<abi::AbiField>,
 }
@@ -35,26 +35,26 @@ pub(crate) struct OwnHead {
 impl Arena {
     /// Stores bytes.
     pub(crate) fn keep(&self, bytes: Vec<u8>) -> &[u8] {
-        match self.add(Thing::Bytes(bytes)) {
-            Thing::Bytes(bytes) => bytes,
-            Thing::Head(_) => &[],
+        match self.add(OverlayContent::Bytes(bytes)) {
+            OverlayContent::Bytes(bytes) => bytes,
+            OverlayContent::Head(_) => &[],
         }
     }
 
     /// Stores a head.
-    pub(crate) fn keep_head(&self, head: OwnHead) -> RawHead<'_> {
-        match self.add(Thing::Head(head)) {
-            Thing::Head(head) => RawHead { bytes: &head.bytes, fields: &head.fields },
-            Thing::Bytes(_) => RawHead::default(),
+    pub(crate) fn keep_head(&self, head: OwnedHead) -> RawHead<'_> {
+        match self.add(OverlayContent::Head(head)) {
+            OverlayContent::Head(head) => RawHead { bytes: &head.bytes, fields: &head.fields },
+            OverlayContent::Bytes(_) => RawHead::default(),
         }
     }
 
-    fn add(&self, thing: Thing) -> &Thing {
+    fn add(&self, content: OverlayContent) -> &OverlayContent {
         let mut place = &self.first;
         while let Some(node) = place.get() {
             place = &node.next;
         }
-        &place.get_or_init(|| Box::new(OverlayNode { thing, next: OnceCell::new() })).thing
+        &place.get_or_init(|| Box::new(OverlayNode { content, next: OnceCell::new() })).content
     }
 }
 
@@ -68,7 +68,7 @@ impl Drop for Arena {
     }
 }
 
-impl OwnHead {
+impl OwnedHead {
     /// Returns the head with the edits applied.
     pub(crate) fn edited<'r>(head: RawHead<'_>, edits: impl Iterator<Item = EditLogRecord<'r>>) -> Self {
         let fields = head.fields.iter().map(|field| {

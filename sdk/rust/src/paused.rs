@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::abi;
 use crate::edit::{EditError, sealed};
-use crate::edit_log::{EditLogRecord, OwnLog};
+use crate::edit_log::{EditLogRecord, OwnedLog};
 use crate::host;
 use crate::log::LogTarget;
 use crate::phase::Phase;
@@ -18,7 +18,7 @@ use crate::reply::Reply;
 #[must_use = "an exchange whose pause is dropped fails"]
 pub struct Paused {
     place: FilterPosition,
-    log: OwnLog,
+    log: OwnedLog,
     is_done: bool,
 }
 
@@ -48,7 +48,7 @@ pub enum ResumeError {
 }
 
 impl Paused {
-    pub(crate) fn new(place: FilterPosition, log: OwnLog) -> Self {
+    pub(crate) fn new(place: FilterPosition, log: OwnedLog) -> Self {
         Self { place, log, is_done: false }
     }
 
@@ -92,7 +92,7 @@ impl Paused {
     /// As [`Self::resume`].
     pub fn fault(mut self, message: &str) -> Result<(), ResumeError> {
         // Earlier edits of a failed filter are discarded.
-        self.log = OwnLog::default();
+        self.log = OwnedLog::default();
         let record = fault_record(self.place.step, message);
         self.log.append(record).map_err(|_| ResumeError::TooLarge)?;
         self.finish(abi::FAULT)
@@ -146,7 +146,7 @@ pub(crate) fn fault_record(step: u16, message: &str) -> EditLogRecord<'_> {
 impl Drop for Paused {
     fn drop(&mut self) {
         if !self.is_done {
-            let log = OwnLog::default();
+            let log = OwnedLog::default();
             // The record is not too large, and an exchange that has ended does not need it.
             let _ = log.append(fault_record(
                 self.place.step,

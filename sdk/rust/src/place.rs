@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_read_where_they_are_told() {
+    fn values_are_read_at_their_offsets() {
         let all = |text: &'static str| {
             Places::of_json(text.as_bytes()).map(|place| (place.offset, place.length)).collect::<Vec<_>>()
         };
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_in_the_body_is_not_read() {
+    fn offsets_outside_the_body_are_not_read() {
         let of = |offset, length| Place { offset, length }.of(b"0123456789");
         assert_eq!(of(2, 3), Some(&b"234"[..]));
         assert_eq!((of(9, 2), of(11, 0), of(usize::MAX, 1), of(1, usize::MAX)), (None, None, None, None));

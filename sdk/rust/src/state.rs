@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_comes_last_gives_the_state_back_and_only_once() {
+    fn the_last_holder_releases_the_state_exactly_once() {
         for _ in 0..if cfg!(miri) { 20 } else { 2_000 } {
             let cell = OnceCell::new();
             let shared = Arc::new(StateCell::<u32>::new(true));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_kept_of_what_holds_nothing() {
+    fn a_zero_sized_state_is_not_stored() {
         const { assert!(!StateCell::<()>::IS_KEPT && StateCell::<u8>::IS_KEPT) };
     }
 }

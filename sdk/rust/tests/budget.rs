@@ -64,7 +64,7 @@ impl Filter for Stateful {
 }
 
 #[test]
-fn nothing_is_allocated_to_enter_to_read_and_to_change() {
+fn entering_reading_and_editing_allocate_nothing() {
     let library = open();
     for name in ["nothing", "copy"] {
         let mut call = OneCall::of(library, name);
@@ -77,7 +77,7 @@ fn nothing_is_allocated_to_enter_to_read_and_to_change() {
 
 /// Not a guarantee but a measurement, to be read with `--nocapture` in a release build.
 #[test]
-fn the_time_of_a_crossing_is_shown() {
+fn the_time_of_a_crossing_is_measured() {
     let library = open();
     for name in ["nothing", "copy", "stateful"] {
         let mut call = OneCall::of(library, name);

@@ -165,7 +165,7 @@ impl CaseFilter {
 }
 
 #[test]
-fn a_chain_calls_filters_as_the_gateway() {
+fn a_test_chain_calls_filters_like_the_gateway() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../abi/chains/cases.json");
     let text = std::fs::read_to_string(path).expect("there are cases");
     let file: ChainCases = serde_json::from_str(&text).expect("the format is known");

@@ -164,7 +164,7 @@ fn body_rewrite_in_c() {
 }
 
 #[test]
-fn libraries_of_both_languages_stand_in_one_chain() {
+fn libraries_of_both_languages_work_in_one_chain() {
     let auth = c("basic-auth").filter("basic-auth", USER).expect("it is right");
     let mark = rust("header-get-set").filter("header-get-set", "{}").expect("there are no keys");
     let chain = Chain::new().then(&auth).then(&mark);
@@ -202,7 +202,7 @@ fn the_tests_of_the_c_examples_pass_with_sanitizers() {
 }
 
 #[test]
-fn what_is_no_library_is_refused() {
+fn a_file_that_is_not_a_library_is_refused() {
     for (path, says) in
         [("/nowhere.so", "dynamic linker"), ("/usr/lib/x86_64-linux-gnu/libm.so.6", "eddy_library_open")]
     {

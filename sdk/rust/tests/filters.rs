@@ -16,7 +16,7 @@ fn ok(_: &Request) -> Response {
 }
 
 #[test]
-fn the_library_names_its_filters_and_its_kit() {
+fn the_library_names_its_filters_and_its_sdk() {
     let library = library();
     assert!(library.names().contains(&"script".to_owned()), "{:?}", library.names());
     assert!(library.sdk().starts_with("eddy-sdk "), "{}", library.sdk());
@@ -24,7 +24,7 @@ fn the_library_names_its_filters_and_its_kit() {
 }
 
 #[test]
-fn a_configuration_that_makes_no_sense_is_refused_with_its_reason() {
+fn an_invalid_configuration_is_refused_with_a_reason() {
     let library = library();
     let refused = library.filter("mark", r#"{"value": 1}"#).expect_err("a number is no text");
     assert!(refused.contains("invalid type"), "{refused}");
@@ -40,7 +40,7 @@ fn a_configuration_that_makes_no_sense_is_refused_with_its_reason() {
 }
 
 #[test]
-fn a_rule_s_configuration_takes_the_place_of_the_filter_s() {
+fn the_configuration_of_a_rule_overrides_that_of_the_filter() {
     let mark = library().filter("mark", r#"{"value": "a", "name": "x-own"}"#).expect("it is right");
     let rule = mark.rule(r#"{"value": "b"}"#).expect("it is right");
     let plain = Chain::new().then(&mark).send(Request::get("/"), ok);
@@ -52,7 +52,7 @@ fn a_rule_s_configuration_takes_the_place_of_the_filter_s() {
 }
 
 #[test]
-fn later_filters_of_a_crossing_see_what_earlier_ones_changed() {
+fn later_filters_of_a_crossing_see_earlier_changes() {
     let library = library();
     let first =
         library.filter("script", r#"["set x-a one", "add x-a two", "target /new?q=1", "method PUT"]"#);
@@ -73,14 +73,14 @@ fn later_filters_of_a_crossing_see_what_earlier_ones_changed() {
 }
 
 #[test]
-fn a_filter_reads_its_own_changes_and_its_earlier_views_stay() {
+fn a_filter_reads_its_own_changes_and_earlier_views_remain_valid() {
     let outcome = run(r#"["overlay"]"#, Request::get("/").field("x-a", "old"));
     assert_eq!(outcome.faults(), [""; 0]);
     assert_eq!(outcome.sent().get_field("x-seen"), Some("old,new"));
 }
 
 #[test]
-fn a_reply_ends_the_request_and_passes_the_response_hooks() {
+fn a_reply_ends_the_request_and_runs_the_response_hooks() {
     let library = library();
     let reply = library.filter("script", r#"["reply 403 no"]"#).expect("right");
     let after = library.filter("script", r#"["set x-after 1"]"#).expect("right");
@@ -93,7 +93,7 @@ fn a_reply_ends_the_request_and_passes_the_response_hooks() {
 }
 
 #[test]
-fn a_panic_is_a_fault_with_message_and_place() {
+fn a_panic_is_a_fault_with_message_and_location() {
     for hook in ["panic", "panic-string", "panic-any", "panic-drop"] {
         let outcome = run(&format!(r#"["set x-a lost", "{hook}"]"#), Request::get("/"));
         assert_eq!(outcome.answered().status, 500, "{hook}");
@@ -103,7 +103,7 @@ fn a_panic_is_a_fault_with_message_and_place() {
 }
 
 #[test]
-fn an_open_filter_that_fails_is_left_out_and_its_changes_taken_back() {
+fn a_failed_fail_open_filter_is_skipped_and_its_changes_reverted() {
     let filter = library().filter("script", r#"["set x-a lost", "fault broken"]"#).expect("right");
     let outcome = Chain::new().then(&filter).open().send(Request::get("/"), ok);
     assert_eq!(outcome.answered().status, 200);
@@ -112,7 +112,7 @@ fn an_open_filter_that_fails_is_left_out_and_its_changes_taken_back() {
 }
 
 #[test]
-fn bodies_come_in_pieces_or_whole() {
+fn bodies_arrive_in_chunks_or_buffered() {
     let library = library();
     let pieces = library.filter("body", r#"{"mode": "upper"}"#).expect("right");
     let outcome = Chain::new().then(&pieces).send(Request::post("/", "abc").piece("def"), ok);
@@ -131,7 +131,7 @@ fn bodies_come_in_pieces_or_whole() {
 }
 
 #[test]
-fn trailers_are_seen_and_changed() {
+fn trailers_are_read_and_changed() {
     let filter = library().filter("script", r#"["trailers"]"#).expect("right");
     let request = Request::post("/", "x").trailer("x-sum", "1");
     let outcome = Chain::new().then(&filter).send(request, |_| ok(&Request::get("/")).trailer("x-sum", "2"));
@@ -141,7 +141,7 @@ fn trailers_are_seen_and_changed() {
 }
 
 #[test]
-fn a_pause_goes_on_from_another_thread() {
+fn a_pause_is_resumed_from_another_thread() {
     for (how, status, field) in
         [("resume", 200, Some("later")), ("reply", 418, None), ("fault", 500, None), ("drop", 500, None)]
     {
@@ -161,7 +161,7 @@ fn a_pause_goes_on_from_another_thread() {
 }
 
 #[test]
-fn blocking_filters_run_elsewhere_and_see_the_same() {
+fn blocking_filters_run_off_the_worker_and_see_the_same_message() {
     let library = library();
     let first = library.filter("script", r#"["set x-a one"]"#).expect("right");
     let second = library.filter("script", r#"["copy x-a x-b", "thread x-thread", "count", "metadata"]"#);
@@ -188,7 +188,7 @@ fn blocking_filters_run_elsewhere_and_see_the_same() {
 }
 
 #[test]
-fn state_lives_from_hook_to_hook_and_is_given_back_once() {
+fn state_lives_from_hook_to_hook_and_is_released_once() {
     let library = library();
     let filter = library.filter("stateful", r#""state-once""#).expect("right");
     for _ in 0..3 {
@@ -203,7 +203,7 @@ fn state_lives_from_hook_to_hook_and_is_given_back_once() {
 }
 
 #[test]
-fn what_is_never_asked_for_is_never_told_of() {
+fn unused_hooks_are_never_called() {
     let filter = library().filter("script", r#"["set x-a 1"]"#).expect("right");
     assert_eq!(Chain::new().then(&filter).send(Request::get("/"), ok).crossings(), 1);
 }
@@ -253,7 +253,7 @@ fn metrics_and_logs_reach_the_host() {
 }
 
 #[test]
-fn changes_that_a_phase_has_no_place_for_are_refused_at_once() {
+fn edits_that_a_phase_does_not_allow_are_refused_immediately() {
     let outcome = run(r#"["misplaced"]"#, Request::get("/"));
     assert_eq!(outcome.faults(), [""; 0]);
     assert_eq!(outcome.answered().status, 200);
@@ -261,13 +261,13 @@ fn changes_that_a_phase_has_no_place_for_are_refused_at_once() {
 
 #[test]
 #[cfg_attr(miri, ignore = "16 MiB take Miri minutes")]
-fn too_many_edits_are_an_error_of_the_filter_s_own() {
+fn too_many_edits_are_an_error_of_the_filter() {
     let outcome = run(r#"["flood"]"#, Request::get("/"));
     assert_eq!(outcome.faults(), ["the edits exceed the limit of the call"]);
 }
 
 #[test]
-fn a_drop_that_panics_harms_nobody() {
+fn a_drop_that_panics_affects_no_other_exchange() {
     let filter = library().filter("fragile", "null").expect("right");
     let outcome = Chain::new().then(&filter).send(Request::get("/"), ok);
     assert_eq!(outcome.answered().status, 200);
@@ -275,7 +275,7 @@ fn a_drop_that_panics_harms_nobody() {
 }
 
 #[test]
-fn a_route_an_endpoint_and_metadata_are_chosen() {
+fn a_route_an_endpoint_and_metadata_are_set() {
     let outcome = run(r#"["choose"]"#, Request::get("/"));
     assert!(outcome.is_route_cleared());
     assert_eq!(outcome.endpoint(), Some("127.0.0.1:9001"));
@@ -284,7 +284,7 @@ fn a_route_an_endpoint_and_metadata_are_chosen() {
 }
 
 #[test]
-fn a_field_is_taken_out_of_the_body() {
+fn a_field_is_removed_from_the_body() {
     let check = |places: &str, expected: &str| {
         let filter = library().filter("places", places).expect("right");
         let outcome = Chain::new().then(&filter).send(Request::post("/", "0123").piece("456789"), ok);
@@ -301,7 +301,7 @@ fn a_field_is_taken_out_of_the_body() {
 }
 
 #[test]
-fn a_filter_ends_the_connection_behind_an_answer() {
+fn a_filter_closes_the_connection_after_a_response() {
     let request = || Request::get("/").field("x-a", "1");
     let outcome = run(r#"["set connection close"]"#, request());
     assert!(outcome.ends_connection() && outcome.sent() == &request());
@@ -324,7 +324,7 @@ fn run(script: &str, request: Request) -> eddy_sdk::test::ChainOutcome {
 }
 
 #[test]
-fn filters_apart_in_a_chain_are_all_entered() {
+fn non_adjacent_filters_of_a_chain_are_all_entered() {
     let library = library();
     let first = library.filter("script", r#"["set x-a 1"]"#).expect("right");
     let elsewhere = library.filter("stateful", r#""apart""#).expect("right");
@@ -336,7 +336,7 @@ fn filters_apart_in_a_chain_are_all_entered() {
 }
 
 #[test]
-fn the_rest_of_a_hook_runs_elsewhere() {
+fn the_rest_of_a_hook_runs_off_the_worker() {
     let library = library();
     let first = library.filter("script", r#"["set x-a one"]"#).expect("right");
     let elsewhere = library.filter("elsewhere", r#""elsewhere""#).expect("right");

@@ -7,7 +7,7 @@ use std::process::Command;
 use eddy_sdk::test::{Chain, Library, Request, Response};
 
 #[test]
-fn the_filter_in_c_does_what_the_guide_says() {
+fn the_c_filter_works_as_in_the_guide() {
     let folder = folder("guide-c");
     write(&folder.join("keyed.c"), &block("c"));
     let library = folder.join("libkeyed.so");
@@ -19,7 +19,7 @@ fn the_filter_in_c_does_what_the_guide_says() {
 }
 
 #[test]
-fn the_filter_in_rust_does_what_the_guide_says() {
+fn the_rust_filter_works_as_in_the_guide() {
     let folder = folder("guide-rust");
     let kit = root().join("sdk/rust");
     let manifest = block("toml").replace("\"../eddy/sdk/rust\"", &format!("{:?}", kit.display().to_string()));

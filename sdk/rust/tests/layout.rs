@@ -65,7 +65,7 @@ structures! {
 
 #[test]
 #[cfg_attr(miri, ignore = "Miri cannot run a C compiler")]
-fn structures_and_numbers_are_those_of_the_header() {
+fn structures_and_numbers_match_the_header() {
     let header = std::fs::read_to_string(abi_folder().join("eddy_filter.h")).expect("the header is there");
     let declared = c_numbers(&header);
     assert!(declared.len() > 150, "the header has numbers: {}", declared.len());
@@ -102,7 +102,7 @@ fn every_structure_and_member_of_the_header_is_compared() {
 
 #[test]
 #[cfg_attr(miri, ignore = "it reads files")]
-fn names_of_fields_are_those_of_the_header() {
+fn field_names_match_the_header() {
     for (number, name) in abi::FIELD_NAMES.iter().enumerate().skip(1) {
         let constant = format!("FIELD_{}", name.to_uppercase().replace('-', "_"));
         assert_eq!(our_numbers().get(&constant).copied(), Some(crate::number(number)), "{name}");

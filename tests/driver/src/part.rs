@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_folder_of_a_part_is_there() {
+    fn every_folder_of_a_part_exists() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         for module in GO_MODULES {
             assert!(root.join(module).join("go.mod").is_file(), "{module}");
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lead_back_to_parts() {
+    fn parts_are_found_by_name() {
         for part in SuitePart::ALL {
             assert_eq!(SuitePart::named(part.name()), Some(part));
         }

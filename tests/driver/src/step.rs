@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_passes_or_fails_by_what_it_is_to_tell() {
+    fn a_step_is_judged_by_its_expected_output() {
         assert_eq!(run(&shell("echo it; true")).passed, 1);
         assert_eq!(run(&shell("exit 3")).failed, ["sh -c exit 3 (exit status: 3)"]);
         assert_eq!(run(&shell("true").tells(Format::Silence)).passed, 1);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_outlives_a_step_does_not_hold_it_up() {
+    fn a_process_that_outlives_a_step_does_not_block_it() {
         let begun = Instant::now();
         // The background process ends by itself, long after the test.
         assert_eq!(run(&shell("sleep 30 & echo done")).passed, 1);

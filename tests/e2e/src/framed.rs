@@ -119,12 +119,12 @@ pub fn repeated(fields: &[(&str, &str)], repeats: usize) -> Vec<u8> {
 
 /// An HTTP/2 connection.
 #[derive(Debug)]
-pub struct FramedClient {
+pub struct Http2WireClient {
     stream: TcpStream,
     input: Vec<u8>,
 }
 
-impl FramedClient {
+impl Http2WireClient {
     /// Connects and sends the preface with this SETTINGS payload.
     ///
     /// # Errors

@@ -152,19 +152,19 @@ impl Authority {
 ///
 /// # Errors
 /// When the library does not support these versions.
-pub fn take_any(versions: &[&'static SupportedProtocolVersion]) -> Result<Arc<ClientConfig>> {
+pub fn accept_any_certificate(versions: &[&'static SupportedProtocolVersion]) -> Result<Arc<ClientConfig>> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let schemes = provider.signature_verification_algorithms.supported_schemes();
     let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(versions)?;
-    let verifier = Arc::new(TakesAny(schemes));
+    let verifier = Arc::new(AcceptAnyVerifier(schemes));
     Ok(Arc::new(builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth()))
 }
 
 /// Certificate verifier that accepts any certificate and any signature.
 #[derive(Debug)]
-struct TakesAny(Vec<SignatureScheme>);
+struct AcceptAnyVerifier(Vec<SignatureScheme>);
 
-impl ServerCertVerifier for TakesAny {
+impl ServerCertVerifier for AcceptAnyVerifier {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,
@@ -251,7 +251,7 @@ pub struct SecureClient {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecureEnd {
     /// The server sent close_notify.
-    Said,
+    CloseNotify,
     /// The connection was cut without close_notify.
     Cut,
 }
@@ -346,7 +346,7 @@ impl SecureClient {
     pub async fn end(&mut self) -> Result<SecureEnd> {
         loop {
             match within("the end", self.stream.read_buf(&mut self.buffer)).await? {
-                Ok(0) => return Ok(SecureEnd::Said),
+                Ok(0) => return Ok(SecureEnd::CloseNotify),
                 Ok(_) => {}
                 Err(_) => return Ok(SecureEnd::Cut),
             }

@@ -8,7 +8,7 @@ use crate::wire::within;
 
 /// Pauses between two looks at a state that a loop waits for; the loop has a deadline of its own, such as [`within`].
 pub async fn next_look() {
-    pause(LOOK_INTERVAL).await;
+    pause(POLL_INTERVAL).await;
 }
 
 /// Waits until `look` has returned the same value for a while, and returns it.
@@ -20,7 +20,7 @@ pub async fn next_look() {
 pub async fn until_steady<T: PartialEq>(what: &str, mut look: impl AsyncFnMut() -> Result<T>) -> Result<T> {
     let steady = async {
         let (mut last, mut looks) = (look().await?, 0);
-        while looks < STEADY_LOOKS {
+        while looks < STEADY_POLLS {
             next_look().await;
             let next = look().await?;
             looks = if next == last { looks + 1 } else { 0 };
@@ -44,10 +44,10 @@ async fn pause(time: Duration) {
     tokio::time::sleep(time).await;
 }
 
-const LOOK_INTERVAL: Duration = Duration::from_millis(10);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Looks without a change after which a value is steady.
-const STEADY_LOOKS: u32 = 10;
+const STEADY_POLLS: u32 = 10;
 
 #[cfg(test)]
 mod tests {
@@ -64,7 +64,7 @@ mod tests {
             Ok(looks.min(5))
         });
         assert_eq!(steady.await.unwrap(), 5);
-        assert_eq!(looks, 5 + STEADY_LOOKS);
-        assert!(begun.elapsed() >= LOOK_INTERVAL * STEADY_LOOKS);
+        assert_eq!(looks, 5 + STEADY_POLLS);
+        assert!(begun.elapsed() >= POLL_INTERVAL * STEADY_POLLS);
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::framed::{ENDS, FramedClient, kind, request};
+use eddy_e2e::framed::{ENDS, Http2WireClient, kind, request};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::site::GatewayConfigBuilder;
@@ -31,7 +31,7 @@ async fn is_clean(gateway: &TestGateway) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_client_gone_at_any_byte_leaves_nothing_behind() -> Result<()> {
+async fn a_client_abort_at_any_request_byte_leaks_nothing() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for cut in 0..=POST.len() {
@@ -51,7 +51,7 @@ async fn a_client_gone_at_any_byte_leaves_nothing_behind() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_client_gone_at_any_byte_of_its_answer_leaves_nothing_behind() -> Result<()> {
+async fn a_client_abort_at_any_response_byte_leaks_nothing() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let request = "GET /answer HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -67,7 +67,7 @@ async fn a_client_gone_at_any_byte_of_its_answer_leaves_nothing_behind() -> Resu
 }
 
 #[tokio::test]
-async fn the_origin_learns_at_once_that_nobody_waits() -> Result<()> {
+async fn a_client_abort_cancels_the_upstream_request_immediately() -> Result<()> {
     let gate = Gate::default();
     let waiting = gate.clone();
     let origin =
@@ -120,7 +120,7 @@ async fn an_upload_that_stops_is_cancelled_upstream() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_download_that_nobody_reads_is_cancelled() -> Result<()> {
+async fn a_download_that_the_client_does_not_read_is_cancelled() -> Result<()> {
     let origin = TapOrigin::with(|_| OriginScript::send(response(200, "", vec![b'x'; 20_000_000]))).await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for number in 1..=5 {
@@ -136,7 +136,7 @@ async fn a_download_that_nobody_reads_is_cancelled() -> Result<()> {
 }
 
 #[tokio::test]
-async fn thousands_of_aborts_leave_no_trace() -> Result<()> {
+async fn thousands_of_aborts_leak_nothing() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().top("workers: 2").before(&origin).await?;
     gateway.exchange(POST).await?;
@@ -180,7 +180,7 @@ fn open_files(gateway: &TestGateway) -> Result<usize> {
 const PROMPT: Duration = Duration::from_millis(1000);
 
 #[tokio::test]
-async fn a_client_that_leaves_while_an_endpoint_is_connected_to_is_noticed_at_once() -> Result<()> {
+async fn a_client_abort_during_an_upstream_connect_is_noticed_immediately() -> Result<()> {
     let origin = TapOrigin::start().await?;
     // The kernel accepts its connections, but no TLS handshake follows.
     let silent = TcpListener::bind("127.0.0.1:0").await?;
@@ -203,7 +203,7 @@ async fn a_client_that_leaves_while_an_endpoint_is_connected_to_is_noticed_at_on
             client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;
             clients.push(client);
         }
-        let mut framed = FramedClient::connect(gateway.address(), &[]).await?;
+        let mut framed = Http2WireClient::connect(gateway.address(), &[]).await?;
         framed.frame(kind::HEADERS, ENDS, 1, &request("GET", "/", &[])).await?;
         gateway.until_metric(pending, 4.0).await?;
         // The clients reset, close, shut down their sending side, and reset their stream.

@@ -98,7 +98,7 @@ fn get(target: &str, fields: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn the_service_gets_what_lines_would_have() -> Result<()> {
+async fn the_service_gets_the_fields_of_log_lines() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
     let mut service = AccessLogServiceProcess::start(&program, any_port()).await?;
@@ -151,7 +151,7 @@ async fn the_service_gets_what_lines_would_have() -> Result<()> {
 }
 
 #[tokio::test]
-async fn bytes_that_are_no_text_spoil_no_batch() -> Result<()> {
+async fn invalid_utf8_does_not_fail_a_batch() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
     let mut service = AccessLogServiceProcess::start(&program, any_port()).await?;
@@ -166,7 +166,7 @@ async fn bytes_that_are_no_text_spoil_no_batch() -> Result<()> {
 }
 
 #[tokio::test]
-async fn records_wait_for_a_service_that_is_away() -> Result<()> {
+async fn entries_wait_for_an_unavailable_service() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
     // The service starts after the gateway's configuration was written.
@@ -209,7 +209,7 @@ async fn records_wait_for_a_service_that_is_away() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_under_way_is_sent_at_the_end() -> Result<()> {
+async fn pending_entries_are_sent_at_shutdown() -> Result<()> {
     let folder = TempDir::new("logs")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
     let mut service = AccessLogServiceProcess::start(&program, any_port()).await?;

@@ -68,7 +68,7 @@ impl AcmeSetup {
         let Some(programs) = programs()? else { return Ok(None) };
         let (listen, clear) = (place::fixed_address()?, place::fixed_address()?);
         let settings = PebbleSettings {
-            hosts_at: if challenge == "http-01" { clear.ip() } else { listen.ip() },
+            resolve_all_to: if challenge == "http-01" { clear.ip() } else { listen.ip() },
             http_port: clear.port(),
             tls_port: listen.port(),
             validity_s,
@@ -154,7 +154,7 @@ async fn orders_of(gateway: &TestGateway) -> Result<Value> {
 }
 
 #[tokio::test]
-async fn a_certificate_is_proven_in_a_handshake_and_outlives_a_restart() -> Result<()> {
+async fn a_certificate_is_issued_by_tls_alpn_and_outlives_a_restart() -> Result<()> {
     let Some(place) = AcmeSetup::with("tls-alpn-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
     let gateway = place.start().await?;
     let trust = place.authority.trusted().await?;
@@ -199,7 +199,7 @@ async fn a_certificate_is_proven_in_a_handshake_and_outlives_a_restart() -> Resu
 }
 
 #[tokio::test]
-async fn a_certificate_is_proven_over_http_before_filters_and_rules() -> Result<()> {
+async fn an_http_challenge_is_answered_before_filters_and_rules() -> Result<()> {
     let Some(place) = AcmeSetup::with("http-01", HOSTS, 90 * 24 * 3600, 0).await? else { return Ok(()) };
     let gateway = place.start().await?;
     let trust = place.authority.trusted().await?;
@@ -216,7 +216,7 @@ async fn a_certificate_is_proven_over_http_before_filters_and_rules() -> Result<
 }
 
 #[tokio::test]
-async fn a_certificate_is_renewed_in_time_and_nobody_notices() -> Result<()> {
+async fn a_certificate_is_renewed_in_time_without_failed_requests() -> Result<()> {
     let Some(place) = AcmeSetup::with("tls-alpn-01", HOSTS, 12, 0).await? else { return Ok(()) };
     let gateway = place.start().await?;
     let trust = place.authority.trusted().await?;
@@ -243,7 +243,7 @@ async fn a_certificate_is_renewed_in_time_and_nobody_notices() -> Result<()> {
 }
 
 #[tokio::test]
-async fn without_a_certificate_nobody_is_served_in_its_name() -> Result<()> {
+async fn handshakes_fail_while_a_name_has_no_certificate() -> Result<()> {
     let servers = Authority::new("servers")?;
     let folder = TempDir::new("own")?;
     servers.issue(&["own.test"])?.write(folder.path(), "own")?;
@@ -286,7 +286,7 @@ async fn the_last_certificate_stays_in_use_while_orders_fail() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_authority_that_is_slow_or_silent_keeps_nobody_waiting() -> Result<()> {
+async fn a_slow_or_silent_authority_delays_no_requests() -> Result<()> {
     let Some(place) = AcmeSetup::with("tls-alpn-01", HOSTS, 600, 3).await? else { return Ok(()) };
     // The authority accepts connections and never responds.
     let silent = tokio::net::TcpListener::bind(place::any_port()).await?;
@@ -310,7 +310,7 @@ async fn an_authority_that_is_slow_or_silent_keeps_nobody_waiting() -> Result<()
 }
 
 #[tokio::test]
-async fn what_is_kept_and_broken_is_told_of_with_the_way_out() -> Result<()> {
+async fn corrupted_stored_files_are_reported_with_a_hint() -> Result<()> {
     let Some(mut place) = AcmeSetup::with("tls-alpn-01", HOSTS, 600, 0).await? else { return Ok(()) };
     let gateway = place.start().await?;
     let trust = place.authority.trusted().await?;
@@ -337,7 +337,7 @@ async fn what_is_kept_and_broken_is_told_of_with_the_way_out() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_authority_that_has_forgotten_the_account_is_given_another() -> Result<()> {
+async fn a_new_account_is_created_when_the_authority_does_not_know_it() -> Result<()> {
     let Some(place) = AcmeSetup::with("tls-alpn-01", HOSTS, 600, 0).await? else { return Ok(()) };
     let gateway = place.start().await?;
     place.until_served(&place.authority.trusted().await?, "a.test").await?;
@@ -361,7 +361,7 @@ async fn an_authority_that_has_forgotten_the_account_is_given_another() -> Resul
 }
 
 #[tokio::test]
-async fn of_several_processes_one_orders_and_the_next_takes_over() -> Result<()> {
+async fn one_of_several_processes_orders_and_the_next_takes_over() -> Result<()> {
     let Some(mut place) = AcmeSetup::with("tls-alpn-01", HOSTS, 90 * 24 * 3600, 0).await? else {
         return Ok(());
     };

@@ -74,7 +74,7 @@ async fn waiting(gateway: &TestGateway, origin: &TapOrigin, before: usize) -> Re
 }
 
 #[tokio::test]
-async fn requests_beyond_the_limit_are_told_so_by_all_workers() -> Result<()> {
+async fn requests_beyond_the_limit_are_refused_by_all_workers() -> Result<()> {
     let gate = Gate::default();
     let origin = gated(&gate).await?;
     let site = config("cluster: one", "  one: {endpoints: [ORIGIN], limits: {requests: 2, retries: 0}}\n");
@@ -95,7 +95,10 @@ async fn requests_beyond_the_limit_are_told_so_by_all_workers() -> Result<()> {
     let told = gateway.exchange(call).await?;
     ensure!(told.status == 200 && told.fields.text("grpc-status") == "14", "{told:?}");
     gate.open();
-    ensure!(first.get_answer().await?.text() == "late" && second.get_answer().await?.text() == "late");
+    ensure!(
+        first.read_get_response().await?.text() == "late"
+            && second.read_get_response().await?.text() == "late"
+    );
     gateway.until_metric("eddy_cluster_in_use{cluster=\"one\",limit=\"requests\"}", 0.0).await?;
     ensure!(gateway.exchange(get("/", "")).await?.text() == "late");
     // The limit survives a reload, and its usage is kept.
@@ -107,7 +110,7 @@ async fn requests_beyond_the_limit_are_told_so_by_all_workers() -> Result<()> {
 }
 
 #[tokio::test]
-async fn links_beyond_the_limit_are_made_only_in_place_of_idle_ones() -> Result<()> {
+async fn links_beyond_the_limit_only_replace_idle_ones() -> Result<()> {
     let gate = Gate::default();
     let (quick, slow) = (NamedOrigin::new("quick", 200).await?, gated(&gate).await?);
     let site = config("cluster: one", "  one: {endpoints: [QUICK, SLOW], limits: {connections: 1}}\n")
@@ -120,7 +123,7 @@ async fn links_beyond_the_limit_are_made_only_in_place_of_idle_ones() -> Result<
         asked = slow.log().until_requests(1) => asked.map(|_| true)?,
     };
     if !is_slow {
-        ensure!(waits.get_answer().await?.text() == "quick");
+        ensure!(waits.read_get_response().await?.text() == "quick");
         // The idle link to one endpoint is closed to allow a link to the other.
         waits.send(get("/", "")).await?;
     }
@@ -128,7 +131,7 @@ async fn links_beyond_the_limit_are_made_only_in_place_of_idle_ones() -> Result<
     ensure!(gateway.exchange(get("/", "")).await?.status == 503);
     gateway.lines().until("\"reason\":\"limit_connections\"", 1).await?;
     gate.open();
-    ensure!(waits.get_answer().await?.text() == "late");
+    ensure!(waits.read_get_response().await?.text() == "late");
     for _ in 0..4 {
         ensure!(gateway.exchange(get("/", "")).await?.status == 200);
     }
@@ -137,7 +140,7 @@ async fn links_beyond_the_limit_are_made_only_in_place_of_idle_ones() -> Result<
 }
 
 #[tokio::test]
-async fn few_wait_for_a_link_where_that_is_limited() -> Result<()> {
+async fn requests_waiting_for_a_link_are_limited() -> Result<()> {
     // The kernel accepts its connections, but no TLS handshake follows.
     let silent = TcpListener::bind("127.0.0.1:0").await?;
     let one = format!(
@@ -176,7 +179,7 @@ async fn retries_beyond_the_limit_are_not_made() -> Result<()> {
 }
 
 #[tokio::test]
-async fn requests_go_on_to_another_cluster_for_the_reasons_that_are_given() -> Result<()> {
+async fn requests_fail_over_to_another_cluster_for_the_configured_reasons() -> Result<()> {
     let (first, second, third) = (
         NamedOrigin::new("first", 200).await?,
         NamedOrigin::new("second", 404).await?,
@@ -245,7 +248,7 @@ async fn shares(gateway: &TestGateway, origins: &[&NamedOrigin], requests: usize
 }
 
 #[tokio::test]
-async fn lower_priorities_get_what_higher_ones_cannot_bear() -> Result<()> {
+async fn lower_priorities_get_the_load_that_higher_ones_cannot_serve() -> Result<()> {
     let (a, b, spare) = (
         NamedOrigin::new("a", 200).await?,
         NamedOrigin::new("b", 200).await?,
@@ -271,7 +274,7 @@ async fn lower_priorities_get_what_higher_ones_cannot_bear() -> Result<()> {
 }
 
 #[tokio::test]
-async fn endpoints_of_eddys_own_zone_are_asked_first() -> Result<()> {
+async fn endpoints_in_the_own_zone_are_preferred() -> Result<()> {
     let (near, far) = (NamedOrigin::new("near", 200).await?, NamedOrigin::new("far", 200).await?);
     let one = format!(
         "  one: {{endpoints: [{{address: NEAR, zone: eu-1a}}, {{address: FAR, zone: eu-1b}}], {CHECKED}}}\nzone: eu-1a\n"
@@ -289,7 +292,7 @@ async fn endpoints_of_eddys_own_zone_are_asked_first() -> Result<()> {
 }
 
 #[tokio::test]
-async fn one_that_was_added_gets_a_tenth_of_its_share_at_first() -> Result<()> {
+async fn an_added_endpoint_starts_with_a_tenth_of_its_share() -> Result<()> {
     let (old, new) = (NamedOrigin::new("old", 200).await?, NamedOrigin::new("new", 200).await?);
     let words = [("OLD", &old.origin), ("NEW", &new.origin)];
     let site = config("cluster: one", "  one: {endpoints: [OLD], slow_start: 1h}\n");

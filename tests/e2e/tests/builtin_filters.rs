@@ -21,7 +21,7 @@ fn login(target: &str, credentials: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_chain_of_them_does_what_each_says() -> Result<()> {
+async fn a_chain_of_built_in_filters_applies_each() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .top(
@@ -61,7 +61,7 @@ async fn a_chain_of_them_does_what_each_says() -> Result<()> {
 }
 
 #[tokio::test]
-async fn passwords_are_computed_beside_the_workers() -> Result<()> {
+async fn passwords_are_verified_off_the_workers() -> Result<()> {
     let origin = TapOrigin::start().await?;
     // A hash that no password matches; checking takes some 50 ms.
     let slow = "$2y$10$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
@@ -85,7 +85,7 @@ async fn passwords_are_computed_beside_the_workers() -> Result<()> {
     let free = begin.elapsed();
     let mut statuses = Vec::new();
     for client in &mut clients {
-        statuses.push(within("an answer to a password", client.get_answer()).await??.status);
+        statuses.push(within("an answer to a password", client.read_get_response()).await??.status);
     }
     let all = begin.elapsed();
     let count = |status: u16| statuses.iter().filter(|one| **one == status).count();
@@ -97,7 +97,7 @@ async fn passwords_are_computed_beside_the_workers() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_changed_file_of_users_holds_after_a_reload() -> Result<()> {
+async fn a_changed_user_file_takes_effect_after_a_reload() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let site = GatewayConfigBuilder::new()
         .top("filters: {login: {basic_auth: {file: DIR/users}}}")
@@ -128,7 +128,7 @@ async fn a_changed_file_of_users_holds_after_a_reload() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_rate_holds_for_all_workers_together() -> Result<()> {
+async fn a_rate_limit_is_shared_by_all_workers() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .top("workers: 2")
@@ -150,7 +150,7 @@ async fn a_rate_holds_for_all_workers_together() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_delay_is_only_for_those_it_is_meant_for() -> Result<()> {
+async fn a_delay_applies_only_to_matching_requests() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .top("filters: {slow: {fault: {delay: {time: 400ms}, headers: {x-slow: 'yes'}}}}")

@@ -70,7 +70,7 @@ async fn read_exactly(stream: &mut TcpStream, count: usize) -> Result<Vec<u8>> {
 /// Requests and responses follow one another on the same two connections, so a missing or extra byte is detected at
 /// once.
 #[tokio::test]
-async fn bodies_of_all_sizes_come_as_they_were_sent() -> Result<()> {
+async fn bodies_of_all_sizes_arrive_as_sent() -> Result<()> {
     let place = BulkSetup::start().await?;
     let mut client = place.connect().await?;
     let mut server = None;
@@ -128,7 +128,7 @@ async fn bodies_of_all_sizes_come_as_they_were_sent() -> Result<()> {
 
 /// Chunked bodies, which cannot be moved in the kernel, are copied.
 #[tokio::test]
-async fn chunks_are_looked_at() -> Result<()> {
+async fn chunk_framing_is_parsed_in_bulk_transfers() -> Result<()> {
     let place = BulkSetup::start().await?;
     let mut client = place.connect().await?;
     client.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;
@@ -159,7 +159,7 @@ async fn chunks_are_looked_at() -> Result<()> {
 /// When one side aborts in the middle of a large body, the other side can detect it, and the next exchange is
 /// unaffected.
 #[tokio::test]
-async fn a_large_body_that_is_cut_is_seen_to_be_cut() -> Result<()> {
+async fn a_truncated_large_body_does_not_look_complete() -> Result<()> {
     let place = BulkSetup::start().await?;
     let half = pattern(500_000, 7);
     // The endpoint closes, or resets, in the middle.
@@ -221,7 +221,7 @@ async fn a_large_body_that_is_cut_is_seen_to_be_cut() -> Result<()> {
 
 /// A client that reads nothing holds no more than its pipe and the socket buffers; a slow client receives everything.
 #[tokio::test]
-async fn a_slow_client_holds_the_endpoint_back() -> Result<()> {
+async fn a_slow_client_slows_down_the_endpoint() -> Result<()> {
     let place = BulkSetup::start().await?;
     let mut client = place.connect().await?;
     client.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::corpus::{Expect, FramingCase, FramingCaseKind, own_shelves, read_cases};
+use eddy_e2e::corpus::{Expect, FramingCase, FramingCaseKind, eddy_case_files, read_cases};
 use eddy_e2e::differential::Panel;
 use eddy_e2e::drive::{
     Cuts, Exceptions, LANES, OriginLane, RequestCasePlan, RequestDriver, ResponseDriver, judge_requests,
@@ -38,8 +38,8 @@ fn cases(kind: FramingCaseKind) -> Result<Vec<FramingCase>> {
 }
 
 #[test]
-fn the_files_are_what_the_generator_writes() -> Result<()> {
-    for shelf in own_shelves() {
+fn the_corpus_files_are_up_to_date() -> Result<()> {
+    for shelf in eddy_case_files() {
         let path = corpus().join(shelf.name).with_extension("jsonl");
         let file = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
         ensure!(
@@ -53,10 +53,10 @@ fn the_files_are_what_the_generator_writes() -> Result<()> {
 
 #[test]
 fn a_strict_reader_agrees_with_the_expectations() -> Result<()> {
-    for shelf in own_shelves() {
+    for shelf in eddy_case_files() {
         for case in shelf.cases.iter().filter(|case| case.kind == FramingCaseKind::Request) {
             let plan = RequestCasePlan::of(case);
-            let is_whole = !plan.is_bad && !plan.is_cut;
+            let is_whole = !plan.is_invalid && !plan.is_cut;
             ensure!(case.expect != Expect::Accept || is_whole, "{}: accepted, yet not whole", case.name());
             ensure!(!case.why.is_empty(), "{}: no reason", case.name());
             ensure!(plan.messages.len() >= case.before, "{}: {} before", case.name(), plan.messages.len());
@@ -66,7 +66,7 @@ fn a_strict_reader_agrees_with_the_expectations() -> Result<()> {
 }
 
 #[tokio::test]
-async fn requests_are_read_the_same_by_everybody() -> Result<()> {
+async fn all_parsers_read_requests_alike() -> Result<()> {
     let mut panel = Panel::start().await?;
     println!("{}", panel.describe());
     let (address, log) = TapOrigin::on_thread()?;

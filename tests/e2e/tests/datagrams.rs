@@ -110,7 +110,7 @@ async fn records(directory: &Path, count: usize) -> Result<Vec<Value>> {
 }
 
 #[tokio::test]
-async fn each_client_has_a_session_whatever_it_sends() -> Result<()> {
+async fn each_client_has_one_session() -> Result<()> {
     let endpoint = DatagramEndpoint::start().await?;
     let gateway = gateway("    forward: {cluster: it}\n", &[endpoint.address()?]).await?;
     let (one, other) = (client(&gateway).await?, client(&gateway).await?);
@@ -150,7 +150,7 @@ async fn each_client_has_a_session_whatever_it_sends() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_session_ends_by_silence_and_is_recorded() -> Result<()> {
+async fn a_session_ends_after_its_idle_timeout_and_is_logged() -> Result<()> {
     let endpoint = DatagramEndpoint::start().await?;
     let address = endpoint.address()?;
     let keys = "    forward: {cluster: it}\n    timeouts: {idle: 1s}\n";
@@ -183,7 +183,7 @@ async fn a_session_ends_by_silence_and_is_recorded() -> Result<()> {
 }
 
 #[tokio::test]
-async fn questions_with_one_answer_have_a_session_each() -> Result<()> {
+async fn requests_with_one_reply_have_a_session_each() -> Result<()> {
     let endpoint = DatagramEndpoint::start().await?;
     let keys = "    forward: {cluster: it, datagrams: 1, responses: 1}\n    timeouts: {idle: 1s}\n";
     let gateway = gateway(keys, &[endpoint.address()?]).await?;
@@ -210,7 +210,7 @@ async fn questions_with_one_answer_have_a_session_each() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_is_gone_is_left_out() -> Result<()> {
+async fn an_unreachable_endpoint_is_ejected() -> Result<()> {
     let endpoint = DatagramEndpoint::start().await?;
     let gone = place::closed_address();
     let addresses = [gone, endpoint.address()?];
@@ -230,7 +230,7 @@ async fn an_endpoint_that_is_gone_is_left_out() -> Result<()> {
 
 /// A client that sends continuously keeps its session, but not at an unhealthy endpoint.
 #[tokio::test]
-async fn sessions_leave_an_endpoint_that_is_not_well() -> Result<()> {
+async fn sessions_leave_an_unhealthy_endpoint() -> Result<()> {
     let (mut endpoints, mut doors) = (Vec::new(), Vec::new());
     for _ in 0..2 {
         let endpoint = DatagramEndpoint(UdpSocket::bind(place::any_port()).await?);
@@ -270,7 +270,7 @@ async fn sessions_leave_an_endpoint_that_is_not_well() -> Result<()> {
 }
 
 #[tokio::test]
-async fn sessions_have_a_limit_that_forged_addresses_cannot_pass() -> Result<()> {
+async fn sessions_are_limited_with_forged_addresses() -> Result<()> {
     let endpoint = DatagramEndpoint::start().await?;
     let address = endpoint.address()?;
     endpoint.echo();
@@ -345,7 +345,7 @@ async fn sessions_outlive_reloads_but_not_their_listener() -> Result<()> {
 
 /// The successor has the same sockets, so no datagram is lost; sessions start anew there.
 #[tokio::test]
-async fn a_hand_over_loses_no_datagram() -> Result<()> {
+async fn a_graceful_restart_loses_no_datagram() -> Result<()> {
     let endpoint = DatagramEndpoint::start().await?;
     let address = endpoint.address()?;
     endpoint.echo();
@@ -381,7 +381,7 @@ async fn a_hand_over_loses_no_datagram() -> Result<()> {
 
 /// With sockets per worker, bound to all addresses, each client gets its answer from the address that it sent to.
 #[tokio::test]
-async fn answers_come_from_the_address_that_was_asked() -> Result<()> {
+async fn replies_come_from_the_requested_address() -> Result<()> {
     let endpoint = DatagramEndpoint::start().await?;
     let address = endpoint.address()?;
     endpoint.echo();
@@ -404,7 +404,7 @@ async fn answers_come_from_the_address_that_was_asked() -> Result<()> {
 
 /// Many sessions in sequence and in parallel, beside a flood of forged ones: when they have ended, nothing is left.
 #[tokio::test]
-async fn nothing_is_left_of_sessions_that_have_ended() -> Result<()> {
+async fn ended_sessions_leak_nothing() -> Result<()> {
     let rounds = if place::variable("EDDY_SOAK").is_some() { 400 } else { 4 };
     let endpoint = DatagramEndpoint::start().await?;
     let address = endpoint.address()?;
@@ -443,7 +443,7 @@ async fn nothing_is_left_of_sessions_that_have_ended() -> Result<()> {
 
 /// The log names the program that occupies a port.
 #[tokio::test]
-async fn a_port_that_is_taken_is_told_of() -> Result<()> {
+async fn a_port_in_use_is_reported() -> Result<()> {
     let taken = UdpSocket::bind("127.0.0.1:0").await?;
     let address = taken.local_addr()?;
     let text = config("    forward: {cluster: it}\n", &[address]).replace("LISTEN", &address.to_string());

@@ -43,7 +43,7 @@ async fn start(program: &Path, arguments: &[&str]) -> Result<(Child, String)> {
 }
 
 #[tokio::test]
-async fn a_server_tells_its_descriptors() -> Result<()> {
+async fn descriptors_are_fetched_by_reflection() -> Result<()> {
     let folder = TempDir::new("reflection")?;
     let Some(peer) = others::grpc_peer(folder.path())? else { return Ok(()) };
     let (_process, server) = start(&peer, &["serve"]).await?;
@@ -77,7 +77,7 @@ async fn a_server_tells_its_descriptors() -> Result<()> {
 
 /// An older server, whose messages are spread over dozens of files.
 #[tokio::test]
-async fn an_older_server_tells_them_too() -> Result<()> {
+async fn descriptors_are_fetched_from_an_older_reflection_service() -> Result<()> {
     let folder = TempDir::new("reflection")?;
     let Some(program) = others::access_log_service(folder.path())? else { return Ok(()) };
     let (_process, server) = start(&program, &[]).await?;
@@ -89,7 +89,7 @@ async fn an_older_server_tells_them_too() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_tells_nothing_is_named() -> Result<()> {
+async fn servers_without_reflection_are_reported() -> Result<()> {
     let folder = TempDir::new("reflection")?;
     let set = folder.join("none.binpb").display().to_string();
     let nobody = closed_address().to_string();
@@ -129,7 +129,7 @@ fn example(name: &str) -> PathBuf {
 }
 
 #[tokio::test]
-async fn the_transcoding_example_is_told_of() -> Result<()> {
+async fn the_transcoding_example_is_described_as_openapi() -> Result<()> {
     let descriptors = example("transcoding/library.binpb").display().to_string();
     let told = written(&["descriptors", "openapi", &descriptors, "--title", "Library"]).await?;
     golden(&example("transcoding/openapi.json"), &told)?;
@@ -148,7 +148,7 @@ async fn the_transcoding_example_is_told_of() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_told_is_openapi() -> Result<()> {
+async fn the_generated_openapi_is_valid() -> Result<()> {
     let folder = TempDir::new("openapi")?;
     if !test_peers::all_present(&[test_peers::OPENAPI_VALIDATOR])? {
         return Ok(());

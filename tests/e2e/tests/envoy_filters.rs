@@ -75,7 +75,7 @@ async fn one_for_each(filters: &[EnvoyFilter], origin: &TapOrigin) -> Result<Tes
 }
 
 #[tokio::test]
-async fn filters_from_repositories_do_their_job() -> Result<()> {
+async fn published_filters_work() -> Result<()> {
     let ids = FROM_REPOSITORIES.map(|(id, ..)| id);
     let filters = envoy_filters(&folder("envoy-filters"), &ids, FilterSource::Repository)?;
     if filters.is_empty() {
@@ -181,7 +181,7 @@ m = r.sub == p.sub && r.obj == p.obj && r.act == p.act
 ";
 
 #[tokio::test]
-async fn plugins_of_the_framework_htnn_do_their_job() -> Result<()> {
+async fn htnn_plugins_work() -> Result<()> {
     let folder = folder("envoy-filters-htnn");
     let filters = envoy_filters(&folder, &["htnn-plugins"], FilterSource::Registry)?;
     let Some(filter) = filters.first() else { return Ok(()) };
@@ -220,7 +220,7 @@ async fn plugins_of_the_framework_htnn_do_their_job() -> Result<()> {
     let gateway = site.launch(&origin, launch).await?;
     htnn_consumers(&gateway, &origin).await?;
     htnn_conditions(&gateway).await?;
-    htnn_asks(&gateway, &origin).await?;
+    check_htnn_outbound_call(&gateway, &origin).await?;
     gateway.stop().await
 }
 
@@ -277,7 +277,7 @@ async fn htnn_conditions(gateway: &TestGateway) -> Result<()> {
 }
 
 /// A plugin that calls another service with the request body, after one that adds a field.
-async fn htnn_asks(gateway: &TestGateway, origin: &TapOrigin) -> Result<()> {
+async fn check_htnn_outbound_call(gateway: &TestGateway, origin: &TapOrigin) -> Result<()> {
     let post = |body: &str| {
         let length = body.len();
         format!(

@@ -62,7 +62,7 @@ impl ExactlyOnceRun {
 }
 
 #[tokio::test]
-async fn in_quiet_nothing_is_lost() -> Result<()> {
+async fn nothing_is_lost_without_disturbances() -> Result<()> {
     let run = ExactlyOnceRun::start(Launch::default()).await?;
     run.load.until_sent(size(20_000, 200_000)).await?;
     let verdict = run.end().await?;
@@ -72,7 +72,7 @@ async fn in_quiet_nothing_is_lost() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_storm_of_reloads_loses_nothing() -> Result<()> {
+async fn many_reloads_lose_nothing() -> Result<()> {
     let run = ExactlyOnceRun::start(Launch::default()).await?;
     let (reloads, requests) = (size(20, 200), size(30_000, 1_000_000));
     for number in 1..=reloads {
@@ -104,7 +104,7 @@ async fn a_storm_of_reloads_loses_nothing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn hand_overs_lose_nothing() -> Result<()> {
+async fn graceful_restarts_lose_nothing() -> Result<()> {
     let directory = TempDir::new("handovers")?;
     let binary = directory.join("eddy");
     place::install_eddy(&binary)?;
@@ -157,7 +157,7 @@ async fn a_killed_process_loses_its_own_exchanges_only() -> Result<()> {
     }
     let verdict = run.end().await?;
     println!("{kills} kills: {verdict}");
-    ensure!(verdict.is_unharmed(), "{verdict}");
+    ensure!(verdict.has_no_corruption(), "{verdict}");
     ensure!(verdict.count(eddy_e2e::journal::RequestOutcome::Refused) == 0, "refused: {verdict}");
     // Each connection has one exchange at a time, so each kill can fail one exchange per connection.
     let most = kills * u64::from(CONNECTIONS);

@@ -15,7 +15,7 @@ async fn arrives(gateway: &TestGateway, origin: &TapOrigin, fields: &str) -> Res
 }
 
 #[tokio::test]
-async fn fields_of_the_connection_stay_on_it() -> Result<()> {
+async fn connection_headers_are_not_forwarded() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let cases = [
@@ -44,7 +44,7 @@ async fn fields_of_the_connection_stay_on_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_client_cannot_strip_what_it_does_not_own() -> Result<()> {
+async fn a_client_cannot_remove_headers_of_the_gateway() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {exact: /set}}, cluster: origin, request_headers: {set: {x-team: users}}}")
@@ -87,7 +87,7 @@ async fn a_body_survives_a_connection_field_that_names_its_framing() -> Result<(
 }
 
 #[tokio::test]
-async fn the_origin_is_told_who_the_client_is() -> Result<()> {
+async fn the_origin_gets_the_client_address() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let forged = "X-Forwarded-For: 10.0.0.1\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: evil.example\r\n\
@@ -104,7 +104,7 @@ async fn the_origin_is_told_who_the_client_is() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_trusted_peer_is_believed_and_extended() -> Result<()> {
+async fn forwarding_fields_of_a_trusted_peer_are_extended() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let site = GatewayConfigBuilder::new().listener("forwarded: {trusted: [127.0.0.0/8], forwarded: true}");
     let gateway = site.before(&origin).await?;
@@ -140,7 +140,7 @@ async fn forwarded_follows_its_grammar() -> Result<()> {
 
 /// A host with a port, or an IPv6 address, is not a token: it must be quoted in `Forwarded` (RFC 7239 §4).
 #[tokio::test]
-async fn forwarded_quotes_what_is_no_token() -> Result<()> {
+async fn forwarded_quotes_values_that_are_not_tokens() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway =
         GatewayConfigBuilder::new().listener("forwarded: {forwarded: true}").before(&origin).await?;
@@ -223,7 +223,7 @@ fn folded(name: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn via_names_the_gateway_both_ways() -> Result<()> {
+async fn via_names_the_gateway_in_both_directions() -> Result<()> {
     let origin = TapOrigin::with(|_| OriginScript::send(response(200, "Via: 1.1 inner\r\n", "ok"))).await?;
     let gateway = GatewayConfigBuilder::new().listener("via: eddy").before(&origin).await?;
     let answer = gateway.exchange("GET / HTTP/1.1\r\nHost: a\r\nVia: 1.0 outer\r\n\r\n").await?;
@@ -235,7 +235,7 @@ async fn via_names_the_gateway_both_ways() -> Result<()> {
 }
 
 #[tokio::test]
-async fn request_ids_are_given_and_only_trusted_ones_kept() -> Result<()> {
+async fn request_ids_are_assigned_and_only_trusted_ones_kept() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().listener("request_id: x-request-id").before(&origin).await?;
     let mut ids = std::collections::HashSet::new();
@@ -275,7 +275,7 @@ async fn end_to_end_fields_pass_unaltered_and_in_order() -> Result<()> {
 }
 
 #[tokio::test]
-async fn responses_lose_the_fields_of_the_link_and_gain_a_date() -> Result<()> {
+async fn responses_lose_hop_by_hop_headers_and_get_a_date() -> Result<()> {
     let fields = "Connection: X-Hop, keep-alive\r\nX-Hop: 1\r\nKeep-Alive: timeout=9\r\nProxy-Connection: close\r\nServer: s\r\n";
     let origin = TapOrigin::with(move |asked| {
         let date =

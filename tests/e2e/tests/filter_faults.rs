@@ -107,7 +107,7 @@ impl FaultRun {
     }
 
     async fn answer(&mut self) -> Result<WireResponse> {
-        let answer = self.evil.get_answer().await?;
+        let answer = self.evil.read_get_response().await?;
         if answer.fields.text("connection") == "close" {
             self.evil = self.site.gateway.client().await?;
         }
@@ -129,7 +129,7 @@ impl FaultRun {
         self.ask(&filter.name, "X-Evil: 1\r\n").await?;
         let since = Instant::now();
         self.other.send(get("/free/", "")).await?;
-        let other = self.other.get_answer().await?;
+        let other = self.other.read_get_response().await?;
         let waited = since.elapsed();
         let evil = self.answer().await?;
         ensure!(evil.status == filter.status, "{evil:?}");
@@ -187,7 +187,7 @@ fn worker_of(site: &EvilSite) -> Result<PathBuf> {
 }
 
 #[tokio::test]
-async fn nobody_else_notices_what_fails_again_and_again() -> Result<()> {
+async fn repeated_filter_failures_affect_no_other_exchange() -> Result<()> {
     let is_long = place::variable("EDDY_SOAK").is_some();
     // The delay before a failing instance restarts grows: thirteen restarts take about a second, the next thirteen a
     // second each. The short run therefore uses new gateways.

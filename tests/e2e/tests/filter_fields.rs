@@ -81,7 +81,7 @@ async fn filters_in_four_languages_read_a_field() -> Result<()> {
         );
         client.send([head.as_bytes(), &chunk(&whole[..at])].concat()).await?;
         client.send([&chunk(&whole[at..]), b"0\r\n\r\n".as_slice()].concat()).await?;
-        ensure!(client.get_answer().await?.status == 200);
+        ensure!(client.read_get_response().await?.status == 200);
     }
     let seen = origin.log().until_requests(bodies.len() + 4).await?;
     for request in seen.iter().skip(bodies.len()) {
@@ -148,7 +148,7 @@ workers: 1
 "#;
 
 #[tokio::test]
-async fn values_come_with_their_places_and_are_those_that_the_filter_is_shown() -> Result<()> {
+async fn values_have_offsets_into_the_body_that_the_filter_sees() -> Result<()> {
     let origin = orders().await?;
     let descriptors = tree().join("examples/field-routing/orders.binpb").display().to_string();
     let text = AROUND.replace("DESCRIPTORS", &descriptors);
@@ -186,7 +186,7 @@ const PASSING: &str = r#"
 "#;
 
 #[tokio::test]
-async fn a_module_finds_fields_in_whole_bodies_alone() -> Result<()> {
+async fn a_wasm_module_finds_fields_only_in_complete_bodies() -> Result<()> {
     let origin = orders().await?;
     let descriptors = tree().join("examples/field-routing/orders.binpb");
     let keys = format!(
@@ -212,13 +212,13 @@ async fn a_module_finds_fields_in_whole_bodies_alone() -> Result<()> {
         })
         .await?;
     client.send(rest).await?;
-    ensure!(client.get_answer().await?.status == 200);
+    ensure!(client.read_get_response().await?.status == 200);
     gateway.lines().until("there is no field", 1).await?;
     gateway.stop().await
 }
 
 #[test]
-fn a_path_that_leads_nowhere_is_told_with_its_place() -> Result<()> {
+fn an_unknown_field_path_is_reported_with_its_position() -> Result<()> {
     let folder = TempDir::new("filter-fields-check")?;
     let descriptors = tree().join("examples/field-routing/orders.binpb");
     let check = |path: &str| -> Result<String> {

@@ -34,7 +34,7 @@ impl TcpEndpoint {
     }
 
     /// Whether no connection arrives for a while.
-    async fn is_left_alone(&self) -> bool {
+    async fn gets_no_connection(&self) -> bool {
         tokio::time::timeout(Duration::from_millis(200), self.listener.accept()).await.is_err()
     }
 }
@@ -71,7 +71,7 @@ fn pattern(len: usize, seed: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn bytes_go_both_ways_and_each_end_by_itself() -> Result<()> {
+async fn bytes_pass_in_both_directions_and_each_closes_independently() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
     let gateway = gateway("    forward: {cluster: db}\n", &[("db", endpoint.address()?)]).await?;
     let mut client = connect(gateway.address()).await?;
@@ -96,7 +96,7 @@ async fn bytes_go_both_ways_and_each_end_by_itself() -> Result<()> {
 
 /// Bulk data goes through pipes, where a part of it waits while the other side does not read.
 #[tokio::test]
-async fn bulk_comes_as_it_was_sent_whatever_the_pace() -> Result<()> {
+async fn bulk_data_arrives_as_sent_at_any_pace() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
     let gateway = gateway("    forward: {cluster: db}\n", &[("db", endpoint.address()?)]).await?;
     for (upload, download) in [(9_000_000, 12_345_678), (1, 5_000_000), (300_000, 0)] {
@@ -127,7 +127,7 @@ async fn bulk_comes_as_it_was_sent_whatever_the_pace() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_break_is_passed_on_as_a_break() -> Result<()> {
+async fn a_reset_is_forwarded_as_a_reset() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
     let gateway = gateway("    forward: {cluster: db}\n", &[("db", endpoint.address()?)]).await?;
     for is_client in [true, false] {
@@ -148,7 +148,7 @@ async fn a_break_is_passed_on_as_a_break() -> Result<()> {
 }
 
 #[tokio::test]
-async fn silence_has_an_end_and_an_endpoint_that_is_down_another() -> Result<()> {
+async fn idle_connections_end_and_unreachable_endpoints_fail() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
     let gone = place::closed_address();
     let keys = "    forward: {cluster: db}\n    timeouts: {idle: 1s}\n";
@@ -188,7 +188,7 @@ async fn silence_has_an_end_and_an_endpoint_that_is_down_another() -> Result<()>
 
 /// The server name of a TLS client is read in passing, and TLS remains end to end between client and endpoint.
 #[tokio::test]
-async fn the_name_that_is_asked_for_decides() -> Result<()> {
+async fn the_sni_selects_the_cluster() -> Result<()> {
     let (exact, below, rest) =
         (TcpEndpoint::start().await?, TcpEndpoint::start().await?, TcpEndpoint::start().await?);
     let ways = "    forward:
@@ -236,12 +236,12 @@ async fn the_name_that_is_asked_for_decides() -> Result<()> {
     // A silent client times out.
     let mut silent = connect(gateway.address()).await?;
     ensure!(matches!(within("the end", silent.read(&mut [0])).await?, Ok(0) | Err(_)));
-    ensure!(rest.is_left_alone().await);
+    ensure!(rest.gets_no_connection().await);
     Ok(())
 }
 
 #[tokio::test]
-async fn tls_can_end_here() -> Result<()> {
+async fn tls_can_be_terminated() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
     let authority = Authority::new("servers")?;
     let folder = TempDir::new("certificates")?;
@@ -267,7 +267,7 @@ async fn tls_can_end_here() -> Result<()> {
 
 /// One access log entry per connection, whatever its outcome, and none when the listener disables them.
 #[tokio::test]
-async fn connections_are_recorded_at_their_end() -> Result<()> {
+async fn connections_are_logged_at_their_end() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
     let gone = place::closed_address();
     let (silent, closed) = (place::any_port(), place::any_port());
@@ -338,7 +338,7 @@ async fn connections_are_recorded_at_their_end() -> Result<()> {
 
 /// The client address in the PROXY protocol, received from a proxy in front and passed on to the endpoint.
 #[tokio::test]
-async fn a_proxy_in_front_says_who_the_client_is_and_the_endpoint_is_told() -> Result<()> {
+async fn the_proxy_protocol_passes_the_client_address_to_the_endpoint() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
     for version in ["v1", "v2"] {
         let keys = format!(
@@ -379,7 +379,7 @@ async fn a_proxy_in_front_says_who_the_client_is_and_the_endpoint_is_told() -> R
             let end = within("the end", client.read(&mut [0])).await?;
             ensure!(matches!(end, Ok(0) | Err(_)), "{end:?}");
         }
-        ensure!(endpoint.is_left_alone().await);
+        ensure!(endpoint.gets_no_connection().await);
         gateway.until_metric("eddy_proxy_protocol_rejected_total", 3.0).await?;
     }
     Ok(())
@@ -413,7 +413,7 @@ async fn expect_client(server: &mut TcpStream, version: &str, client: &str, loca
 
 /// Requests, too, have the client address from the PROXY protocol.
 #[tokio::test]
-async fn requests_come_from_whom_the_proxy_says() -> Result<()> {
+async fn http_requests_use_the_client_address_of_the_proxy_protocol() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
     let config = format!(
         "workers: 1\nadmin: {{address: ADMIN}}\nlisteners:\n  - address: LISTEN\n    routes: site\n    proxy_protocol: {{}}\nroutes:\n  site:\n    - cluster: origin\nclusters:\n  origin: {{endpoints: ['{}']}}\n",
@@ -435,8 +435,7 @@ async fn requests_come_from_whom_the_proxy_says() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_connection_of_which_one_side_has_ended_holds_a_drain_up_no_longer_than_it_may_last() -> Result<()>
-{
+async fn a_half_closed_connection_does_not_extend_the_drain() -> Result<()> {
     let endpoint = TcpEndpoint::start().await?;
     let address = endpoint.address()?;
     let config = format!(

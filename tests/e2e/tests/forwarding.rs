@@ -17,7 +17,7 @@ fn noise(length: usize) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_request_and_its_response_pass() -> Result<()> {
+async fn a_request_and_its_response_are_forwarded() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let answer = gateway.exchange(GET).await?;
@@ -61,7 +61,7 @@ async fn pipelined_requests_are_answered_in_order() -> Result<()> {
     }
     client.send(&batch).await?;
     for number in 0..30 {
-        let text = client.get_answer().await?.text();
+        let text = client.read_get_response().await?.text();
         let wanted =
             [format!("GET /{number}\n"), format!("POST /{number}\nabc"), format!("PUT /{number}\nx")];
         assert_eq!(text, wanted[number % 3]);
@@ -101,7 +101,7 @@ async fn chunks_pass_and_extensions_do_not() -> Result<()> {
 }
 
 #[tokio::test]
-async fn trailers_that_speak_for_the_gateway_are_dropped() -> Result<()> {
+async fn trailers_reserved_for_the_gateway_are_dropped() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for name in [
@@ -127,7 +127,7 @@ async fn trailers_that_speak_for_the_gateway_are_dropped() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_answer_to_head_has_no_body() -> Result<()> {
+async fn the_response_to_head_has_no_body() -> Result<()> {
     let origin = TapOrigin::with(|asked| {
         let head = if asked.request.target == b"/chunked" {
             "Transfer-Encoding: chunked"
@@ -171,7 +171,7 @@ async fn statuses_without_a_body_have_none() -> Result<()> {
 }
 
 #[tokio::test]
-async fn interim_responses_reach_clients_that_know_them() -> Result<()> {
+async fn interim_responses_reach_clients_that_support_them() -> Result<()> {
     let origin = TapOrigin::with(|_| {
         let hints = b"HTTP/1.1 103 Early Hints\r\nLink: </s.css>\r\n\r\n".to_vec();
         OriginScript::steps([ScriptStep::Send(hints), ScriptStep::Send(response(200, "", "ok"))])
@@ -207,7 +207,7 @@ async fn a_client_that_expects_100_continue_gets_it_before_its_body() -> Result<
 }
 
 #[tokio::test]
-async fn a_refused_expectation_leaves_nothing_behind() -> Result<()> {
+async fn a_refused_expectation_leaves_no_bytes_behind() -> Result<()> {
     let origin = TapOrigin::with(|asked| match &asked.request.target[..] {
         b"/e" => OriginScript::at_head([
             ScriptStep::Send(response(403, "Connection: close\r\n", "no")),
@@ -224,7 +224,7 @@ async fn a_refused_expectation_leaves_nothing_behind() -> Result<()> {
     // The body was never sent: either the connection is closed, or the next bytes are the body.
     if answer.is_keep_alive() {
         client.send([b"x".repeat(30), GET.into()].concat()).await?;
-        assert_eq!(client.get_answer().await?.text(), "next");
+        assert_eq!(client.read_get_response().await?.text(), "next");
     } else {
         assert_eq!(client.end().await?.0, ConnectionEnd::Closed);
     }
@@ -232,7 +232,7 @@ async fn a_refused_expectation_leaves_nothing_behind() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_response_ended_by_closing_is_whole_for_new_and_old_clients() -> Result<()> {
+async fn a_close_delimited_response_is_complete_for_new_and_old_clients() -> Result<()> {
     let origin = TapOrigin::with(|_| {
         OriginScript::steps([
             ScriptStep::Send(b"HTTP/1.1 200 OK\r\nX-A: 1\r\n\r\nfirst ".to_vec()),
@@ -286,7 +286,7 @@ async fn an_old_client_is_served_and_closed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_client_that_asks_for_the_end_gets_it() -> Result<()> {
+async fn connection_close_of_a_client_is_honoured() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
@@ -297,7 +297,7 @@ async fn a_client_that_asks_for_the_end_gets_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_client_that_has_finished_sending_gets_its_answer() -> Result<()> {
+async fn a_half_closed_client_gets_its_response() -> Result<()> {
     let gate = Gate::default();
     let waiting = gate.clone();
     let origin = TapOrigin::with(move |_| {
@@ -313,13 +313,13 @@ async fn a_client_that_has_finished_sending_gets_its_answer() -> Result<()> {
     client.finish_sending().await?;
     origin.log().until_requests(1).await?;
     gate.open();
-    assert_eq!(client.get_answer().await?.text(), "late");
+    assert_eq!(client.read_get_response().await?.text(), "late");
     assert_eq!(client.end().await?.0, ConnectionEnd::Closed);
     gateway.stop().await
 }
 
 #[tokio::test]
-async fn an_answer_that_comes_before_the_body_ends_is_passed_on() -> Result<()> {
+async fn an_early_response_is_forwarded() -> Result<()> {
     let origin = TapOrigin::with(|asked| match &asked.request.target[..] {
         b"/early" => OriginScript::at_head([ScriptStep::Send(response(401, "", "early"))]),
         _ => OriginScript::send(response(200, "", "next")),
@@ -332,13 +332,13 @@ async fn an_answer_that_comes_before_the_body_ends_is_passed_on() -> Result<()> 
     ensure!((answer.status, answer.text().as_str()) == (401, "early"), "{answer:?}");
     if answer.is_keep_alive() && client.ended().is_none() {
         client.send(format!("67890{GET}")).await?;
-        assert_eq!(client.get_answer().await?.text(), "next");
+        assert_eq!(client.read_get_response().await?.text(), "next");
     }
     gateway.stop().await
 }
 
 #[tokio::test]
-async fn whoever_goes_on_after_an_early_answer_is_read_for_a_while() -> Result<()> {
+async fn a_client_that_keeps_sending_after_an_early_response_is_read_for_a_while() -> Result<()> {
     let origin =
         TapOrigin::with(|_| OriginScript::at_head([ScriptStep::Send(response(413, "", "too large"))]))
             .await?;
@@ -360,7 +360,7 @@ async fn whoever_goes_on_after_an_early_answer_is_read_for_a_while() -> Result<(
 }
 
 #[tokio::test]
-async fn both_directions_flow_at_once() -> Result<()> {
+async fn both_directions_flow_concurrently() -> Result<()> {
     let origin = TapOrigin::with(|_| {
         let head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nfirst\r\n".to_vec();
         OriginScript::at_head([
@@ -382,7 +382,7 @@ async fn both_directions_flow_at_once() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_slow_response_is_passed_on_as_it_comes() -> Result<()> {
+async fn a_slow_response_is_forwarded_as_it_arrives() -> Result<()> {
     let gate = Gate::default();
     let waiting = gate.clone();
     let origin = TapOrigin::with(move |_| {
@@ -398,7 +398,7 @@ async fn a_slow_response_is_passed_on_as_it_comes() -> Result<()> {
     client.send(GET).await?;
     client.until_unused(b"first").await?;
     gate.open();
-    assert_eq!(client.get_answer().await?.text(), "firstagain");
+    assert_eq!(client.read_get_response().await?.text(), "firstagain");
     gateway.stop().await
 }
 
@@ -432,7 +432,7 @@ async fn a_large_response_waits_for_a_slow_reader() -> Result<()> {
     })
     .await??;
     until_steady("a full receive buffer", async || client.unread()).await?;
-    assert_eq!(hash_of(&client.get_answer().await?.body), hash);
+    assert_eq!(hash_of(&client.read_get_response().await?.body), hash);
     gateway.stop().await
 }
 

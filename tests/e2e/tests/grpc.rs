@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::framed::{self, kind};
-use eddy_e2e::framed_origin::{FrameReply, FramedOrigin};
 use eddy_e2e::gateway::TestGateway;
+use eddy_e2e::http2_origin::{FrameReply, Http2Origin};
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapEvent, TapOrigin};
 use eddy_e2e::place::closed_address;
 use eddy_e2e::site::GatewayConfigBuilder;
@@ -64,7 +64,7 @@ fn assert_ended(response: &WireResponse, code: &str, message: &str) {
 }
 
 #[tokio::test]
-async fn what_eddy_says_itself_is_told_in_the_way_of_grpc() -> Result<()> {
+async fn local_replies_to_grpc_calls_have_a_grpc_status() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .top("filters: {small: {body_limit: {request: 100}}, door: {basic_auth: {users: {a: b}}, disabled: true}}")
@@ -141,7 +141,7 @@ async fn what_eddy_says_itself_is_told_in_the_way_of_grpc() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_call_ends_with_its_deadline() -> Result<()> {
+async fn a_call_ends_at_its_grpc_deadline() -> Result<()> {
     let gate = Gate::default();
     let waits = gate.clone();
     let origin = TapOrigin::with(move |asked| match asked.request.target_text().as_str() {
@@ -184,9 +184,9 @@ async fn a_call_ends_with_its_deadline() -> Result<()> {
 }
 
 /// Starts a gateway before an endpoint that answers each request with `head` and resets its stream.
-async fn before_resets(head: &[(&str, &str)]) -> Result<(FramedOrigin, TestGateway)> {
+async fn before_resets(head: &[(&str, &str)]) -> Result<(Http2Origin, TestGateway)> {
     let head = (!head.is_empty()).then(|| framed::block(head));
-    let origin = FramedOrigin::with(&[], move |heard| {
+    let origin = Http2Origin::with(&[], move |heard| {
         if !heard.frame.ends() {
             return FrameReply::nothing();
         }
@@ -215,7 +215,7 @@ const FAILURES: &str = "eddy_cluster_failures_total{cluster=\"framed\"}";
 
 /// Servers of gRPC's own library reset a call at its deadline, before eddy's timer has fired.
 #[tokio::test]
-async fn an_endpoint_that_ends_a_call_at_its_deadline_is_not_to_blame() -> Result<()> {
+async fn an_endpoint_that_ends_a_call_at_its_deadline_has_not_failed() -> Result<()> {
     let (_origin, gateway) = before_resets(&[]).await?;
     for _ in 0..3 {
         let response = gateway.exchange(&call("/x", "Grpc-Timeout: 1m\r\n", b"x")).await?;
@@ -231,7 +231,7 @@ async fn an_endpoint_that_ends_a_call_at_its_deadline_is_not_to_blame() -> Resul
 }
 
 #[tokio::test]
-async fn an_endpoint_that_cuts_a_response_at_the_deadline_is_not_to_blame() -> Result<()> {
+async fn an_endpoint_that_truncates_a_response_at_the_deadline_has_not_failed() -> Result<()> {
     let head = [(":status", "200"), ("content-type", "application/grpc")];
     let (_origin, gateway) = before_resets(&head).await?;
     for (timeout, reason, failures) in [("1m", "exchange_timeout", 0.0), ("1M", "response_cut", 1.0)] {
@@ -271,7 +271,7 @@ async fn pair(
 }
 
 #[tokio::test]
-async fn calls_are_tried_again_for_a_status_that_the_rule_names() -> Result<()> {
+async fn calls_are_retried_for_the_grpc_statuses_of_the_rule() -> Result<()> {
     let (origin, gateway) = pair(|request| {
         let code = request.fields.text("x-code").parse().unwrap_or(14);
         OriginScript::send(ended(code))
@@ -307,7 +307,7 @@ async fn calls_are_tried_again_for_a_status_that_the_rule_names() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_call_that_is_still_coming_is_sent_again_from_its_beginning() -> Result<()> {
+async fn a_call_that_is_still_being_received_is_retried_from_its_start() -> Result<()> {
     let refused = Gate::default();
     let opens = refused.clone();
     // The first attempt ends the call when it has seen the head, and reads no more of it.
@@ -332,7 +332,7 @@ async fn a_call_that_is_still_coming_is_sent_again_from_its_beginning() -> Resul
         client.send(chunk(message)).await?;
     }
     client.send("0\r\n\r\n").await?;
-    let response = client.get_answer().await?;
+    let response = client.read_get_response().await?;
     ensure!(response.body == frame(b"well") && response.trailers.text("grpc-status") == "0", "{response:?}");
     let seen = origin.log().requests();
     let whole = seen.last().context("a request")?;
@@ -341,7 +341,7 @@ async fn a_call_that_is_still_coming_is_sent_again_from_its_beginning() -> Resul
 }
 
 #[tokio::test]
-async fn how_calls_end_is_counted_and_told() -> Result<()> {
+async fn grpc_statuses_are_counted_and_logged() -> Result<()> {
     let origin = TapOrigin::with(|asked| match asked.request.target_text().as_str() {
         "/ended" => OriginScript::send(ended(5)),
         "/silent" => OriginScript::send(answer(&[b"x"], "")),
@@ -408,7 +408,7 @@ async fn web(options: &str) -> Result<(TapOrigin, TestGateway)> {
 const WEB_TRAILERS: &[u8] = b"\x80\0\0\0\x20grpc-status:0\r\nx-more-bin:AAEC\r\n";
 
 #[tokio::test]
-async fn calls_of_grpc_web_reach_services_of_grpc() -> Result<()> {
+async fn grpc_web_calls_reach_grpc_services() -> Result<()> {
     let (origin, gateway) = web("{}").await?;
     let response =
         gateway.exchange(&typed("/echo", "application/grpc-web+proto", "", &frame(b"abc"))).await?;
@@ -462,7 +462,7 @@ fn decoded(text: &[u8]) -> Result<Vec<u8>> {
 }
 
 #[tokio::test]
-async fn what_is_no_base64_is_told_of_and_reaches_nobody() -> Result<()> {
+async fn invalid_base64_is_refused_and_not_forwarded() -> Result<()> {
     let (origin, gateway) = web("{}").await?;
     for body in ["AAAAAAA*", "AAA", "====", "AAAA AAAA", "AAAAA"] {
         let response =
@@ -483,7 +483,7 @@ async fn what_is_no_base64_is_told_of_and_reaches_nobody() -> Result<()> {
 }
 
 #[tokio::test]
-async fn streams_of_grpc_web_pass_message_by_message() -> Result<()> {
+async fn grpc_web_streams_pass_message_by_message() -> Result<()> {
     let (first, end) = (Gate::default(), Gate::default());
     let gates = (first.clone(), end.clone());
     let origin = TapOrigin::with(move |_| {
@@ -507,7 +507,7 @@ async fn streams_of_grpc_web_pass_message_by_message() -> Result<()> {
     first.open();
     client.until_unused(b"one\r\n").await?;
     end.open();
-    let response = client.get_answer().await?;
+    let response = client.read_get_response().await?;
     ensure!(response.body == [&frame(b"one"), WEB_TRAILERS].concat(), "{response:?}");
     gateway.stop().await
 }

@@ -134,7 +134,7 @@ async fn calls_of_every_kind_pass() -> Result<()> {
 }
 
 #[tokio::test]
-async fn endpoints_are_asked_by_the_health_service_of_grpc() -> Result<()> {
+async fn endpoints_are_checked_by_the_grpc_health_service() -> Result<()> {
     let folder = TempDir::new("grpc-health")?;
     let Some(peer) = others::grpc_peer(folder.path())? else { return Ok(()) };
     let (mut one, mut other) =

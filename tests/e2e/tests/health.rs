@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::framed::{block, frame, kind};
-use eddy_e2e::framed_origin::{FrameReply, FramedOrigin, Heard};
 use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::http2_origin::{FrameReply, Http2Origin, ReceivedFrame};
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place;
 use eddy_e2e::secure::Authority;
@@ -34,7 +34,7 @@ impl Patient {
         Ok(Self { origin, is_well })
     }
 
-    fn set_well(&self, is_well: bool) {
+    fn set_healthy(&self, is_well: bool) {
         self.is_well.store(is_well, Ordering::Relaxed);
     }
 
@@ -61,7 +61,7 @@ const UNWELL: &str = "eddy_cluster_endpoints_unhealthy{cluster=\"one\"}";
 const QUICK: &str = "{http: {path: /healthz, host: check.test}, interval: 100ms, unhealthy: 2, healthy: 2}";
 
 #[tokio::test]
-async fn who_is_not_well_gets_no_requests_until_it_is() -> Result<()> {
+async fn an_unhealthy_endpoint_gets_no_requests_until_it_recovers() -> Result<()> {
     let (a, b) = (Patient::new("a", true).await?, Patient::new("b", false).await?);
     let gateway =
         start(&config("[FIRST, SECOND]", QUICK), &[("FIRST", &a.origin), ("SECOND", &b.origin)]).await?;
@@ -76,13 +76,13 @@ async fn who_is_not_well_gets_no_requests_until_it_is() -> Result<()> {
     let check = b.origin.log().until_requests(1).await?.pop().context("a check")?;
     ensure!(check.host() == b"check.test", "{check:?}");
     ensure!(check.fields.text("user-agent") == "eddy-health-check", "{check:?}");
-    b.set_well(true);
+    b.set_healthy(true);
     gateway.until_metric(UNWELL, 0.0).await?;
     for _ in 0..10 {
         ensure!(gateway.exchange(get("/", "")).await?.status == 200);
     }
     ensure!(b.served() == 5, "{}", b.served());
-    a.set_well(false);
+    a.set_healthy(false);
     gateway.until_metric(UNWELL, 1.0).await?;
     ensure!(gateway.exchange(get("/", "")).await?.text() == "b");
     gateway.lines().until("health check: endpoint is healthy again", 1).await?;
@@ -90,14 +90,14 @@ async fn who_is_not_well_gets_no_requests_until_it_is() -> Result<()> {
 }
 
 #[tokio::test]
-async fn when_too_few_are_well_all_are_used() -> Result<()> {
+async fn all_endpoints_are_used_when_too_few_are_healthy() -> Result<()> {
     let a = Patient::new("a", true).await?;
     let (b, c) = (Patient::new("b", true).await?, Patient::new("c", false).await?);
     let words = [("FIRST", &a.origin), ("SECOND", &b.origin), ("THIRD", &c.origin)];
     let gateway = start(&config("[FIRST, SECOND, THIRD]", QUICK), &words).await?;
     // Two of three are healthy: the third is not used.
     gateway.until_metric(UNWELL, 1.0).await?;
-    b.set_well(false);
+    b.set_healthy(false);
     gateway.lines().until("health check: endpoint is unhealthy", 2).await?;
     // One of three is healthy: all are used (panic mode).
     gateway.until_metric(UNWELL, 0.0).await?;
@@ -111,7 +111,7 @@ async fn when_too_few_are_well_all_are_used() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_known_outlives_a_reload() -> Result<()> {
+async fn health_state_outlives_a_reload() -> Result<()> {
     let (a, b) = (Patient::new("a", true).await?, Patient::new("b", false).await?);
     let words = [("FIRST", &a.origin), ("SECOND", &b.origin)];
     let gateway = start(&config("[FIRST, SECOND]", QUICK), &words).await?;
@@ -120,7 +120,7 @@ async fn what_is_known_outlives_a_reload() -> Result<()> {
     let slow = QUICK.replace("interval: 100ms", "interval: 10m");
     gateway.write_config(&config("[FIRST, SECOND]", &slow))?;
     gateway.lines().until("configuration reloaded", 1).await?;
-    b.set_well(true);
+    b.set_healthy(true);
     for _ in 0..6 {
         ensure!(gateway.exchange(get("/", "")).await?.text() == "a");
     }
@@ -137,7 +137,7 @@ async fn what_is_known_outlives_a_reload() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_check_may_only_connect_and_speaks_tls_where_requests_do() -> Result<()> {
+async fn a_check_can_be_connect_only_and_uses_tls_like_requests() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let authority = Authority::new("servers")?;
     let folder = place::TempDir::new("authority")?;
@@ -172,7 +172,7 @@ const CALLER: &str = "filters:
         end";
 
 /// Answers with the head of a response whose body never ends, as fast as the flow-control windows allow.
-fn endless(heard: &Heard) -> FrameReply {
+fn endless(heard: &ReceivedFrame) -> FrameReply {
     let stream = heard.frame.stream;
     let data = |bytes: u32| -> Vec<u8> {
         vec![0; bytes as usize]
@@ -191,16 +191,16 @@ fn endless(heard: &Heard) -> FrameReply {
 }
 
 #[tokio::test]
-async fn a_check_and_the_call_of_a_filter_have_the_same_limits() -> Result<()> {
+async fn health_checks_and_filter_calls_have_the_same_limits() -> Result<()> {
     let long = format!("HTTP/1.1 200 OK\r\nA: {}", "x".repeat(70_000));
     let long = TapOrigin::with(move |_| OriginScript::send(long.clone())).await?;
     let silent = TapOrigin::with(|_| OriginScript::steps([ScriptStep::AwaitGate(Gate::default())])).await?;
-    let leaving = FramedOrigin::with(&[], |heard| match heard.frame.kind {
+    let leaving = Http2Origin::with(&[], |heard| match heard.frame.kind {
         kind::HEADERS => FrameReply::last(frame(kind::GOAWAY, 0, 0, &[0; 8])),
         _ => FrameReply::nothing(),
     })
     .await?;
-    let endless = FramedOrigin::with(&[], endless).await?;
+    let endless = Http2Origin::with(&[], endless).await?;
     let http = "health: {http: {path: /}, interval: 100ms, timeout: 1s, unhealthy: 1}";
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::framed::{ENDS, HEAD, block, frame, kind};
-use eddy_e2e::framed_origin::{FrameReply, FramedOrigin, Heard};
 use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::http2_origin::{FrameReply, Http2Origin, ReceivedFrame};
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::wire::{WireClient, get};
 use tokio::net::TcpListener;
@@ -78,7 +78,7 @@ async fn hedges(gateway: &TestGateway) -> Result<(f64, f64)> {
 const SOON: &str = "hedge: {after: 40ms}";
 
 #[tokio::test]
-async fn the_second_answers_for_a_first_that_does_not() -> Result<()> {
+async fn the_hedged_attempt_responds_when_the_first_does_not() -> Result<()> {
     let two = Two::new([silent(), says("second"), says("third")]).await?;
     let gateway = before(&two, SOON, "limits: {requests: 10, retries: 1}").await?;
     let mut client = gateway.client().await?;
@@ -108,7 +108,7 @@ async fn the_second_answers_for_a_first_that_does_not() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_first_that_answers_is_heard_before_the_second_is_sent_and_after() -> Result<()> {
+async fn the_first_attempt_can_win_before_and_after_the_hedge_is_sent() -> Result<()> {
     let both = Gate::default();
     let two = Two::new([
         says("at once"),
@@ -129,7 +129,7 @@ async fn a_first_that_answers_is_heard_before_the_second_is_sent_and_after() -> 
 }
 
 #[tokio::test]
-async fn where_one_fails_the_other_goes_on_and_where_both_do_the_last_is_told() -> Result<()> {
+async fn if_one_attempt_fails_the_other_continues_and_if_both_fail_the_last_counts() -> Result<()> {
     let cut = |gate: &Gate| OriginScript::steps([ScriptStep::AwaitGate(gate.clone()), ScriptStep::Close]);
     let (second_came, first_cut) = (Gate::default(), Gate::default());
     let (third_came, both_came) = (Gate::default(), Gate::default());
@@ -168,7 +168,7 @@ async fn where_one_fails_the_other_goes_on_and_where_both_do_the_last_is_told() 
 }
 
 #[tokio::test]
-async fn an_answer_that_would_be_tried_again_waits_for_a_better_one() -> Result<()> {
+async fn a_retryable_response_waits_for_a_better_one() -> Result<()> {
     let busy = || response(503, "", "busy");
     let (first, second, third) = (Gate::default(), Gate::default(), Gate::default());
     let two = Two::new([
@@ -210,7 +210,7 @@ fn late() -> OriginScript {
     ])
 }
 
-async fn is_alone(gateway: &TestGateway, request: &str) -> Result<()> {
+async fn check_unhedged(gateway: &TestGateway, request: &str) -> Result<()> {
     let answer = gateway.exchange(request).await?;
     ensure!(answer.text() == "late", "{answer:?}");
     ensure!(hedges(gateway).await? == (0.0, 0.0), "{request}");
@@ -218,7 +218,7 @@ async fn is_alone(gateway: &TestGateway, request: &str) -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_must_not_be_repeated_is_sent_once() -> Result<()> {
+async fn requests_that_are_not_idempotent_are_sent_once() -> Result<()> {
     let two = Two::new((0..3).map(|_| late())).await?;
     let gateway = before(&two, SOON, "").await?;
     for request in [
@@ -226,24 +226,24 @@ async fn what_must_not_be_repeated_is_sent_once() -> Result<()> {
         "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab",
         "PATCH / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
     ] {
-        is_alone(&gateway, request).await?;
+        check_unhedged(&gateway, request).await?;
     }
     ensure!(two.served() == 3, "{}", two.served());
     gateway.stop().await
 }
 
 #[tokio::test]
-async fn limits_and_budget_bound_it_and_one_endpoint_is_not_asked_twice() -> Result<()> {
+async fn limits_and_budget_apply_and_no_endpoint_gets_two_attempts() -> Result<()> {
     for cluster in ["retry_budget: {percent: 0, floor: 0}", "limits: {retries: 0}", "limits: {requests: 1}"] {
         let two = Two::new([late()]).await?;
         let gateway = before(&two, SOON, cluster).await?;
-        is_alone(&gateway, &get("/", "")).await?;
+        check_unhedged(&gateway, &get("/", "")).await?;
         ensure!(two.served() == 1, "{cluster}");
         gateway.stop().await?;
     }
     let origin = TapOrigin::with(|_| late()).await?;
     let gateway = start("ONE], limits: {retries: 0}", SOON, &[("ONE", origin.address())]).await?;
-    is_alone(&gateway, &get("/", "")).await?;
+    check_unhedged(&gateway, &get("/", "")).await?;
     let refused =
         gateway.metric("eddy_cluster_limit_reached_total{cluster=\"one\",limit=\"retries\"}").await?;
     ensure!(refused == 0.0, "there was nothing to be refused");
@@ -251,7 +251,7 @@ async fn limits_and_budget_bound_it_and_one_endpoint_is_not_asked_twice() -> Res
 }
 
 #[tokio::test]
-async fn an_endpoint_that_does_not_even_take_the_connection_is_raced_with() -> Result<()> {
+async fn a_pending_connect_is_hedged() -> Result<()> {
     // The kernel accepts its connections, but no TLS handshake follows.
     let silent = TcpListener::bind("127.0.0.1:0").await?;
     let other = TcpListener::bind("127.0.0.1:0").await?;
@@ -272,7 +272,7 @@ async fn an_endpoint_that_does_not_even_take_the_connection_is_raced_with() -> R
 }
 
 #[tokio::test]
-async fn several_are_asked_where_that_is_allowed() -> Result<()> {
+async fn several_hedged_attempts_are_sent_where_allowed() -> Result<()> {
     let start_one = |script: OriginScript| TapOrigin::with(move |_| script.clone());
     let origins =
         [start_one(silent()).await?, start_one(silent()).await?, start_one(says("one of three")).await?];
@@ -292,7 +292,7 @@ async fn several_are_asked_where_that_is_allowed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn filters_see_one_request_and_one_response() -> Result<()> {
+async fn filters_see_one_request_and_one_response_with_hedging() -> Result<()> {
     let two = Two::new([silent(), says("second")]).await?;
     let [one, other] = &two.origins;
     let config = "\
@@ -326,7 +326,7 @@ clusters: {one: {endpoints: [ONE, OTHER]}}
 }
 
 #[tokio::test]
-async fn a_client_that_leaves_ends_both() -> Result<()> {
+async fn a_client_abort_cancels_both_attempts() -> Result<()> {
     let two = Two::new([silent(), silent()]).await?;
     let gateway = before(&two, SOON, "limits: {requests: 10}").await?;
     let mut client: WireClient = gateway.client().await?;
@@ -343,11 +343,11 @@ async fn a_client_that_leaves_ends_both() -> Result<()> {
 }
 
 #[tokio::test]
-async fn streams_of_http2_are_reset_where_another_answers() -> Result<()> {
+async fn http2_streams_of_losing_attempts_are_reset() -> Result<()> {
     let turn = Arc::new(AtomicUsize::new(0));
     let start_one = || {
         let turn = Arc::clone(&turn);
-        FramedOrigin::with(&[], move |heard: &Heard| {
+        Http2Origin::with(&[], move |heard: &ReceivedFrame| {
             let stream = heard.frame.stream;
             if heard.frame.kind != kind::HEADERS || turn.fetch_add(1, Ordering::SeqCst) == 0 {
                 return FrameReply::nothing();
@@ -362,7 +362,7 @@ async fn streams_of_http2_are_reset_where_another_answers() -> Result<()> {
     let gateway = start("ONE, OTHER], protocol: http2", SOON, &words).await?;
     let answer = gateway.exchange(get("/", "")).await?;
     ensure!(answer.status == 200 && answer.text() == "framed", "{answer:?}");
-    let is_reset = |heard: &[Heard]| heard.iter().any(|heard| heard.frame.kind == kind::RST_STREAM);
+    let is_reset = |heard: &[ReceivedFrame]| heard.iter().any(|heard| heard.frame.kind == kind::RST_STREAM);
     let cancelled = tokio::select! {
         heard = one.until("a reset", is_reset) => heard?,
         heard = other.until("a reset", is_reset) => heard?,

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::framed::{
-    ENDS, FramedClient, HEAD, RawHttp2Frame, block, bomb, frame, kind, repeated, request,
+    ENDS, HEAD, Http2WireClient, RawHttp2Frame, block, bomb, frame, kind, repeated, request,
 };
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapEvent, TapOrigin, response};
@@ -35,7 +35,7 @@ async fn curl(arguments: &[&str]) -> Result<String> {
 }
 
 #[tokio::test]
-async fn clients_speak_it_over_tls_and_in_cleartext() -> Result<()> {
+async fn clients_use_http2_over_tls_and_in_cleartext() -> Result<()> {
     if !all_present(&[CURL_HTTP2])? {
         return Ok(());
     }
@@ -117,7 +117,7 @@ clusters: {origin: {endpoints: [ORIGIN]}}
 }
 
 #[tokio::test]
-async fn bodies_are_whole_both_ways_and_many_at_once() -> Result<()> {
+async fn concurrent_bodies_are_complete_in_both_directions() -> Result<()> {
     if !all_present(&[CURL_HTTP2, H2LOAD])? {
         return Ok(());
     }
@@ -143,14 +143,14 @@ async fn bodies_are_whole_both_ways_and_many_at_once() -> Result<()> {
 }
 
 #[tokio::test]
-async fn trailers_and_interim_answers_pass() -> Result<()> {
+async fn trailers_and_interim_responses_pass() -> Result<()> {
     let origin = TapOrigin::with(|_| {
         let head = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         OriginScript::send(format!("{head}3\r\nabc\r\n0\r\nGrpc-Status: 0\r\n\r\n"))
     })
     .await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
-    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
     client.frame(kind::HEADERS, HEAD, 1, &request("POST", "/", &[("te", "trailers")])).await?;
     client.frame(kind::DATA, 0, 1, b"hello").await?;
     client.frame(kind::HEADERS, ENDS, 1, &block(&[("x-sum", "1")])).await?;
@@ -169,13 +169,13 @@ async fn trailers_and_interim_answers_pass() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_request_whose_answer_is_there_is_read_on_for_a_while() -> Result<()> {
+async fn a_request_is_read_for_a_while_after_an_early_response() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let site =
         GatewayConfigBuilder::new().rule("{match: {path: /fixed}, respond: {status: 200, body: fixed}}");
     let gateway = site.before(&origin).await?;
     let is_reset = |frame: &RawHttp2Frame| frame.kind == kind::RST_STREAM;
-    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
     // A request that ends within the grace period is not reset: the next RST_STREAM is for the request that does not
     // end.
     client.frame(kind::HEADERS, HEAD, 1, &request("POST", "/fixed", &[])).await?;
@@ -223,7 +223,7 @@ async fn a_request_whose_answer_is_there_is_read_on_for_a_while() -> Result<()> 
 }
 
 #[tokio::test]
-async fn who_breaks_off_is_told_of_and_let_go() -> Result<()> {
+async fn resets_of_either_side_are_forwarded_and_release_the_stream() -> Result<()> {
     let gate = Gate::default();
     let waits = gate.clone();
     let origin = TapOrigin::with(move |asked| match asked.request.target_text().as_str() {
@@ -236,7 +236,7 @@ async fn who_breaks_off_is_told_of_and_let_go() -> Result<()> {
     })
     .await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
-    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
     client.frame(kind::HEADERS, ENDS, 1, &request("GET", "/cut", &[])).await?;
     let reset = client.until("a reset", |frame| frame.kind == kind::RST_STREAM).await?;
     ensure!((reset.stream, reset.number(0)) == (1, 2), "{reset:?}");
@@ -272,7 +272,7 @@ async fn who_breaks_off_is_told_of_and_let_go() -> Result<()> {
 }
 
 #[tokio::test]
-async fn floods_end_by_their_name_and_hurt_nobody() -> Result<()> {
+async fn floods_are_ended_by_name_and_affect_no_other_connection() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let get = |stream: u32| frame(kind::HEADERS, ENDS, stream, &request("GET", "/", &[]));
@@ -301,7 +301,7 @@ async fn floods_end_by_their_name_and_hurt_nobody() -> Result<()> {
         ("heads", frame(kind::HEADERS, ENDS, 1, &bomb(&head, 0)), &bombs),
     ];
     for (name, before, piece) in floods {
-        let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+        let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
         let flood: Vec<u8> = before.into_iter().chain((0..3_000).flat_map(piece)).collect();
         // The gateway may close in the middle.
         client.send(&flood).await.ok();
@@ -321,7 +321,7 @@ async fn floods_end_by_their_name_and_hurt_nobody() -> Result<()> {
     ensure!(origin.log().requests().len() <= 2 * 200, "{}", origin.log().requests().len());
     let bombs = origin.log().requests().iter().filter(|asked| asked.target == b"/bomb").count();
     ensure!(bombs <= 1 + 3, "{bombs} requests with heads of 60 KB for 20 bytes each");
-    let mut witness = FramedClient::connect(gateway.address(), &[]).await?;
+    let mut witness = Http2WireClient::connect(gateway.address(), &[]).await?;
     witness.send(&get(1)).await?;
     witness.until("an answer", |frame| frame.has_status(200)).await?;
     gateway.until_metric("eddy_worker_exchanges", 0.0).await?;
@@ -374,14 +374,15 @@ fn memory(gateway: &TestGateway) -> Result<u64> {
 }
 
 #[tokio::test]
-async fn a_client_that_reads_nothing_holds_little() -> Result<()> {
+async fn a_client_that_reads_nothing_uses_little_memory() -> Result<()> {
     let origin = TapOrigin::with(|_| OriginScript::send(response(200, "", vec![7; 4_000_000]))).await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let before = memory(&gateway)?;
     let mut clients = Vec::new();
     // Windows of size zero, and maximum windows without reading from the socket.
     for window in [[0, 0, 0, 0], [0x7f, 0xff, 0xff, 0xff]] {
-        let mut client = FramedClient::connect(gateway.address(), &[&[0, 4], &window[..]].concat()).await?;
+        let mut client =
+            Http2WireClient::connect(gateway.address(), &[&[0, 4], &window[..]].concat()).await?;
         client.frame(kind::WINDOW_UPDATE, 0, 0, &[0x7f, 0, 0, 0]).await?;
         for stream in (1..200).step_by(2) {
             client.frame(kind::HEADERS, ENDS, stream, &request("GET", "/", &[])).await?;
@@ -400,7 +401,7 @@ async fn a_client_that_reads_nothing_holds_little() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_end_is_announced_and_what_is_on_its_way_is_served() -> Result<()> {
+async fn a_drain_sends_goaway_and_serves_requests_in_flight() -> Result<()> {
     let gate = Gate::default();
     let waits = gate.clone();
     let origin = TapOrigin::with(move |_| {
@@ -411,7 +412,7 @@ async fn the_end_is_announced_and_what_is_on_its_way_is_served() -> Result<()> {
     })
     .await?;
     let mut gateway = GatewayConfigBuilder::new().top("drain_timeout: 10s").before(&origin).await?;
-    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
     client.frame(kind::HEADERS, ENDS, 1, &request("GET", "/", &[])).await?;
     origin.log().until_requests(1).await?;
     gateway.signal(Signal::TERM)?;
@@ -438,7 +439,7 @@ async fn the_end_is_announced_and_what_is_on_its_way_is_served() -> Result<()> {
 }
 
 #[tokio::test]
-async fn nobody_is_waited_for_too_long() -> Result<()> {
+async fn silent_clients_time_out() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let site = GatewayConfigBuilder::new()
         .listener("timeouts: {head: 300ms, idle: 600ms}")
@@ -450,7 +451,7 @@ async fn nobody_is_waited_for_too_long() -> Result<()> {
         vec![frame(kind::HEADERS, 0, 1, &request("GET", "/", &[]))],
         vec![frame(kind::HEADERS, ENDS, 1, &request("GET", "/", &[]))],
     ] {
-        let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+        let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
         for piece in pieces {
             client.send(&piece).await?;
         }
@@ -458,7 +459,7 @@ async fn nobody_is_waited_for_too_long() -> Result<()> {
         ensure!(told.number(4) == 0, "{told:?}");
         while client.next().await?.is_some() {}
     }
-    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
     for stream in [1, 3] {
         client.frame(kind::HEADERS, ENDS, stream, &request("GET", "/", &[])).await?;
     }
@@ -468,7 +469,7 @@ async fn nobody_is_waited_for_too_long() -> Result<()> {
 }
 
 #[tokio::test]
-async fn frames_changed_at_random_hurt_nobody() -> Result<()> {
+async fn randomly_changed_frames_affect_no_other_connection() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut state = 7_u64;
@@ -486,7 +487,7 @@ async fn frames_changed_at_random_hurt_nobody() -> Result<()> {
             let at = random(bytes.len());
             bytes[at] = u8::try_from(random(256)).unwrap_or(0);
         }
-        let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+        let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
         client.send(&bytes).await.ok();
         client.frame(kind::PING, 0, 0, &[0; 8]).await.ok();
         // A PING acknowledgement, or GOAWAY; half a frame may still be incomplete.
@@ -496,7 +497,7 @@ async fn frames_changed_at_random_hurt_nobody() -> Result<()> {
         );
         heard.await.ok();
     }
-    let mut witness = FramedClient::connect(gateway.address(), &[]).await?;
+    let mut witness = Http2WireClient::connect(gateway.address(), &[]).await?;
     witness.frame(kind::HEADERS, ENDS, 1, &request("GET", "/", &[])).await?;
     witness.until("an answer", |frame| frame.has_status(200)).await?;
     ensure!(gateway.metric("eddy_panics_total").await? == 0.0);

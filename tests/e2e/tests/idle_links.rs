@@ -112,7 +112,7 @@ async fn try_out(proxy: SocketAddr, origin: &mut ClosingOrigin) -> Result<IdleCl
 
 #[tokio::test]
 #[ignore = "prints figures beside NGINX and Envoy, on a machine that is otherwise idle: make soak"]
-async fn endpoints_that_close_idle_connections() -> Result<()> {
+async fn requests_survive_endpoints_that_close_idle_connections() -> Result<()> {
     let mut origin = ClosingOrigin::start().await?;
     let unused = TapOrigin::start().await?;
     let site = GatewayConfigBuilder::new().without_default_rule().rule("{cluster: closing}");

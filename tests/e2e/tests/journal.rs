@@ -1,9 +1,9 @@
 //! The exactly-once checker detects each planted fault, and reports nothing without one.
 
 use anyhow::{Result, ensure};
-use eddy_e2e::journal::{FaultyRelay, JournalOrigin, JournalSummary, Load, Plant, RequestOutcome};
+use eddy_e2e::journal::{FaultyRelay, InjectedFault, JournalOrigin, JournalSummary, Load, RequestOutcome};
 
-async fn verdict_with(plant: Plant) -> Result<JournalSummary> {
+async fn verdict_with(plant: InjectedFault) -> Result<JournalSummary> {
     let origin = JournalOrigin::start()?;
     let relay = FaultyRelay::start(origin.address(), plant).await?;
     let load = Load { gateway: relay.address(), connections: 8, seed: 1 }.start();
@@ -15,52 +15,52 @@ async fn verdict_with(plant: Plant) -> Result<JournalSummary> {
 }
 
 #[tokio::test]
-async fn nothing_planted_nothing_found() -> Result<()> {
-    let verdict = verdict_with(Plant::Nothing).await?;
+async fn no_failure_is_found_when_none_is_planted() -> Result<()> {
+    let verdict = verdict_with(InjectedFault::Nothing).await?;
     ensure!(verdict.is_exactly_once() && verdict.repeated == 0 && verdict.clean == verdict.sent, "{verdict}");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_request_answered_without_the_origin_is_lost() -> Result<()> {
-    let verdict = verdict_with(Plant::Lose).await?;
+    let verdict = verdict_with(InjectedFault::AnswerItself).await?;
     ensure!(verdict.lost == 1 && !verdict.is_exactly_once(), "{verdict}");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_dropped_request_is_a_failure() -> Result<()> {
-    let verdict = verdict_with(Plant::Drop).await?;
+    let verdict = verdict_with(InjectedFault::Drop).await?;
     ensure!(verdict.failures() == 1 && verdict.unanswered == 0 && !verdict.is_exactly_once(), "{verdict}");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_request_sent_twice_is_duplicated() -> Result<()> {
-    let verdict = verdict_with(Plant::Duplicate).await?;
-    ensure!(verdict.duplicated == 1 && !verdict.is_unharmed(), "{verdict}");
+    let verdict = verdict_with(InjectedFault::Duplicate).await?;
+    ensure!(verdict.duplicated == 1 && !verdict.has_no_corruption(), "{verdict}");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_changed_byte_is_an_alteration() -> Result<()> {
-    for plant in [Plant::AlterRequest, Plant::AlterAnswer] {
+    for plant in [InjectedFault::AlterRequest, InjectedFault::AlterResponse] {
         let verdict = verdict_with(plant).await?;
-        ensure!(verdict.altered == 1 && !verdict.is_unharmed(), "{plant:?}: {verdict}");
+        ensure!(verdict.altered == 1 && !verdict.has_no_corruption(), "{plant:?}: {verdict}");
     }
     Ok(())
 }
 
 #[tokio::test]
-async fn somebody_elses_answer_is_crossed() -> Result<()> {
-    let verdict = verdict_with(Plant::Cross).await?;
-    ensure!(verdict.crossed == 1 && !verdict.is_unharmed(), "{verdict}");
+async fn a_response_to_another_request_is_crossed() -> Result<()> {
+    let verdict = verdict_with(InjectedFault::Cross).await?;
+    ensure!(verdict.crossed == 1 && !verdict.has_no_corruption(), "{verdict}");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_silent_close_of_an_idle_connection_is_a_failure() -> Result<()> {
-    let verdict = verdict_with(Plant::CloseIdle).await?;
+    let verdict = verdict_with(InjectedFault::CloseIdle).await?;
     ensure!(verdict.count(RequestOutcome::ResetReused) == 1 && !verdict.is_exactly_once(), "{verdict}");
     Ok(())
 }

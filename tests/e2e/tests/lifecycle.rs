@@ -45,7 +45,7 @@ async fn held(gateway: &TestGateway, origin: &TapOrigin) -> Result<WireClient> {
 }
 
 #[tokio::test]
-async fn a_stop_lets_exchanges_end_and_announces_it() -> Result<()> {
+async fn a_stop_completes_exchanges_and_announces_the_close() -> Result<()> {
     for signal in [Signal::TERM, Signal::INT] {
         let (origin, gate) = gated().await?;
         let mut gateway = GatewayConfigBuilder::new().top("drain_timeout: 30s").before(&origin).await?;
@@ -56,7 +56,7 @@ async fn a_stop_lets_exchanges_end_and_announces_it() -> Result<()> {
         // An idle connection is closed in order; the waiting one is served.
         assert_eq!(idle.end().await?, (ConnectionEnd::Closed, Vec::new()));
         gate.open();
-        let answer = client.get_answer().await.with_context(|| gateway.lines().text())?;
+        let answer = client.read_get_response().await.with_context(|| gateway.lines().text())?;
         ensure!(answer.text() == "/held" && !answer.is_keep_alive(), "{signal:?}: {answer:?}");
         assert_eq!(client.end().await?.0, ConnectionEnd::Closed);
         let status = gateway.exited(DEADLINE).await?;
@@ -115,7 +115,7 @@ async fn a_broken_configuration_does_not_start() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_address_in_use_is_said_and_not_started() -> Result<()> {
+async fn an_address_in_use_is_reported_and_prevents_the_start() -> Result<()> {
     let busy = std::net::TcpListener::bind(place::any_port())?;
     let config = "listeners: [{address: BUSY, demo: true}]\nadmin: {address: ADMIN}\n";
     let substitutes = vec![("BUSY".to_owned(), busy.local_addr()?.to_string())];
@@ -154,7 +154,7 @@ async fn an_exchange_ends_on_the_plan_it_began_with() -> Result<()> {
         assert_eq!(kept.exchange(GET).await?.fields.text("x-plan"), "new");
     }
     gate.open();
-    let answer = client.get_answer().await?;
+    let answer = client.read_get_response().await?;
     ensure!(answer.text() == "/held" && answer.fields.text("x-plan") == "old", "{answer:?}");
     gateway.stop().await
 }
@@ -225,7 +225,7 @@ async fn a_configuration_that_vanishes_or_is_unreadable_changes_nothing() -> Res
 }
 
 #[tokio::test]
-async fn listeners_come_and_go_with_reloads() -> Result<()> {
+async fn listeners_are_added_and_removed_by_reloads() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let second = place::any_port();
     let one = "admin: {address: ADMIN}\nlisteners: [{address: LISTEN, routes: site}]\nroutes: {site: [{cluster: origin}]}\nclusters: {origin: {endpoints: [ORIGIN]}}\n";
@@ -289,7 +289,7 @@ async fn a_gateway_process_that_hangs_is_replaced() -> Result<()> {
 }
 
 #[tokio::test]
-async fn without_its_parent_the_gateway_process_serves_on() -> Result<()> {
+async fn without_its_parent_the_gateway_process_continues_to_serve() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let mut gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let child = *gateway.children()?.first().context("no gateway process")?;
@@ -330,7 +330,7 @@ async fn with_own_binary(origin: &TapOrigin, place: &place::TempDir) -> Result<T
 }
 
 #[tokio::test]
-async fn a_hand_over_loses_nothing() -> Result<()> {
+async fn a_graceful_restart_loses_nothing() -> Result<()> {
     let (origin, gate) = gated().await?;
     let place = place::TempDir::new("handover")?;
     let gateway = with_own_binary(&origin, &place).await?;
@@ -341,7 +341,7 @@ async fn a_hand_over_loses_nothing() -> Result<()> {
     gateway.lines().until("handed over", 1).await?;
     assert_eq!(gateway.exchange(GET).await?.status, 200);
     gate.open();
-    assert_eq!(client.get_answer().await?.text(), "/held");
+    assert_eq!(client.read_get_response().await?.text(), "/held");
     within("the end of the process before", async {
         while gateway.children()?.contains(&before) {
             next_look().await;
@@ -354,7 +354,7 @@ async fn a_hand_over_loses_nothing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_broken_successor_changes_nothing() -> Result<()> {
+async fn a_broken_new_program_changes_nothing() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let place = place::TempDir::new("successor")?;
     let gateway = with_own_binary(&origin, &place).await?;
@@ -385,7 +385,7 @@ async fn a_broken_successor_changes_nothing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_admin_listener_shows_what_it_should() -> Result<()> {
+async fn the_admin_listener_serves_its_pages() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for path in ["/", "/healthz", "/ready", "/metrics", "/config", "/clusters", "/listeners"] {
@@ -406,7 +406,7 @@ async fn the_admin_listener_shows_what_it_should() -> Result<()> {
 }
 
 #[tokio::test]
-async fn metrics_say_what_happened() -> Result<()> {
+async fn metrics_count_requests_and_faults() -> Result<()> {
     let origin = TapOrigin::with(|asked| match &asked.request.target[..] {
         b"/500" => OriginScript::send(response(500, "", "oops")),
         _ => OriginScript::send(response(200, "", "0123456789")),
@@ -464,7 +464,7 @@ fn check_exposition(text: &str) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_renamed_access_log_is_opened_anew() -> Result<()> {
+async fn a_renamed_access_log_is_reopened() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .top("access_log: {file: DIR/access.log, format: json}")

@@ -38,7 +38,7 @@ async fn an_endless_head_is_refused_before_it_ends() -> Result<()> {
     let gateway = with_limits(&origin, "{head_bytes: 4KiB}").await?;
     let mut client = gateway.client().await?;
     client.send(format!("GET / HTTP/1.1\r\nHost: a\r\nX: {}", "x".repeat(5000))).await?;
-    assert_eq!(client.get_answer().await?.status, 431);
+    assert_eq!(client.read_get_response().await?.status, 431);
     client.end().await?;
     gateway.stop().await
 }
@@ -84,7 +84,7 @@ async fn a_body_is_limited_by_its_length_and_by_its_bytes() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_body_too_long_by_its_length_is_refused_before_it_comes() -> Result<()> {
+async fn a_body_with_a_too_large_content_length_is_refused_before_it_arrives() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = with_limits(&origin, "{body_bytes: 10}").await?;
     let mut client = gateway.client().await?;
@@ -126,7 +126,7 @@ async fn the_number_of_connections_is_limited() -> Result<()> {
     let served = matches!(within("a word", extra.next("GET")).await?, ClientEvent::Answer(answer) if answer.response.status == 200);
     let mut open = usize::from(served);
     for client in &mut held {
-        if client.send(GET).await.is_ok() && client.get_answer().await.is_ok() {
+        if client.send(GET).await.is_ok() && client.read_get_response().await.is_ok() {
             open += 1;
         }
     }
@@ -141,7 +141,7 @@ async fn the_number_of_connections_is_limited() -> Result<()> {
 /// The kernel spreads connections unevenly: a worker with more connections than another uses the room that the other
 /// leaves.
 #[tokio::test]
-async fn workers_share_the_room_for_connections() -> Result<()> {
+async fn workers_share_the_connection_limit() -> Result<()> {
     const ROOM: usize = 16;
     let origin = TapOrigin::start().await?;
     let limits = format!("limits: {{connections: {ROOM}}}");
@@ -171,7 +171,7 @@ async fn with_timeouts(origin: &TapOrigin, timeouts: &str) -> Result<TestGateway
 }
 
 /// Awaits a response that must arrive after about `limit`, not before and not much later.
-async fn answer_after(limit: Duration, client: &mut WireClient, method: &str) -> Result<WireResponse> {
+async fn response_after(limit: Duration, client: &mut WireClient, method: &str) -> Result<WireResponse> {
     let since = Instant::now();
     let answer = client.answer(method).await?.response;
     let took = since.elapsed();
@@ -184,18 +184,18 @@ async fn answer_after(limit: Duration, client: &mut WireClient, method: &str) ->
 }
 
 #[tokio::test]
-async fn a_head_must_come_in_time() -> Result<()> {
+async fn a_head_must_arrive_in_time() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = with_timeouts(&origin, "{head: 300ms}").await?;
     let mut client = gateway.client().await?;
     client.send("GET / HTTP/1.1\r\nHost: ").await?;
-    assert_eq!(answer_after(Duration::from_millis(300), &mut client, "GET").await?.status, 408);
+    assert_eq!(response_after(Duration::from_millis(300), &mut client, "GET").await?.status, 408);
     client.end().await?;
     gateway.stop().await
 }
 
 #[tokio::test]
-async fn a_drop_at_a_time_does_not_extend_the_time_of_a_head() -> Result<()> {
+async fn a_trickling_head_does_not_extend_its_timeout() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = with_timeouts(&origin, "{head: 400ms}").await?;
     let mut client = gateway.client().await?;
@@ -209,13 +209,13 @@ async fn a_drop_at_a_time_does_not_extend_the_time_of_a_head() -> Result<()> {
         }
     }
     let took = since.elapsed();
-    assert_eq!(client.get_answer().await?.status, 408);
+    assert_eq!(client.read_get_response().await?.status, 408);
     ensure!(took < Duration::from_millis(400) + SLACK, "it took {took:?}");
     gateway.stop().await
 }
 
 #[tokio::test]
-async fn an_idle_connection_is_closed_in_time_and_in_order() -> Result<()> {
+async fn an_idle_connection_is_closed_gracefully_after_its_timeout() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = with_timeouts(&origin, "{head: 300ms, idle: 300ms}").await?;
     for has_request in [false, true] {
@@ -239,7 +239,7 @@ async fn an_idle_connection_is_closed_in_time_and_in_order() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_body_must_come_at_a_rate() -> Result<()> {
+async fn a_body_must_arrive_at_the_minimum_rate() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = with_timeouts(&origin, "{body_rate: 10KiB, body_grace: 300ms}").await?;
     let mut client = gateway.client().await?;
@@ -255,7 +255,7 @@ async fn a_body_must_come_at_a_rate() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_response_must_be_read_at_a_rate() -> Result<()> {
+async fn a_response_must_be_read_at_the_minimum_rate() -> Result<()> {
     let origin = TapOrigin::with(|_| OriginScript::send(response(200, "", vec![b'x'; 30_000_000]))).await?;
     let gateway = with_timeouts(&origin, "{body_rate: 10KiB, body_grace: 300ms}").await?;
     let mut client = gateway.client().await?;
@@ -279,16 +279,16 @@ async fn an_exchange_must_end_in_time() -> Result<()> {
         .await?;
     let mut client = gateway.client().await?;
     client.send(GET).await?;
-    assert_eq!(answer_after(Duration::from_millis(400), &mut client, "GET").await?.status, 504);
+    assert_eq!(response_after(Duration::from_millis(400), &mut client, "GET").await?.status, 504);
     let mut client = gateway.client().await?;
     client.send("GET /rule HTTP/1.1\r\nHost: a\r\n\r\n").await?;
-    assert_eq!(answer_after(Duration::from_millis(150), &mut client, "GET").await?.status, 504);
+    assert_eq!(response_after(Duration::from_millis(150), &mut client, "GET").await?.status, 504);
     origin.log().until_ended(2).await?;
     gateway.stop().await
 }
 
 #[tokio::test]
-async fn an_upstream_must_answer_in_time() -> Result<()> {
+async fn an_upstream_must_respond_in_time() -> Result<()> {
     let gate = Gate::default();
     let waiting = gate.clone();
     let origin = TapOrigin::with(move |asked| {
@@ -309,7 +309,7 @@ async fn an_upstream_must_answer_in_time() -> Result<()> {
         .await?;
     let mut client = gateway.client().await?;
     client.send("GET /silent HTTP/1.1\r\nHost: a\r\n\r\n").await?;
-    assert_eq!(answer_after(Duration::from_millis(300), &mut client, "GET").await?.status, 504);
+    assert_eq!(response_after(Duration::from_millis(300), &mut client, "GET").await?.status, 504);
     let mut client = gateway.client().await?;
     client.send("GET /stops HTTP/1.1\r\nHost: a\r\n\r\n").await?;
     // The response has begun: the cut must be visible.
@@ -325,7 +325,7 @@ async fn an_upstream_must_answer_in_time() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_upstream_must_be_reached_in_time() -> Result<()> {
+async fn an_upstream_must_be_connected_in_time() -> Result<()> {
     let origin = TapOrigin::start().await?;
     // A listener with a full accept queue accepts no more connections and refuses none.
     let full = std::net::TcpListener::bind(eddy_e2e::place::any_port())?;
@@ -344,7 +344,7 @@ async fn an_upstream_must_be_reached_in_time() -> Result<()> {
         .await?;
     let mut client = gateway.client().await?;
     client.send("GET /full HTTP/1.1\r\nHost: a\r\n\r\n").await?;
-    assert_eq!(answer_after(Duration::from_millis(300), &mut client, "GET").await?.status, 504);
+    assert_eq!(response_after(Duration::from_millis(300), &mut client, "GET").await?.status, 504);
     for other in others {
         other.abort();
     }
@@ -376,7 +376,7 @@ async fn exchanges_beyond_the_limit_are_shed_at_once() -> Result<()> {
     ensure!(answer.status == 503 && since.elapsed() < Duration::from_secs(1), "{answer:?}");
     gate.open();
     for client in &mut held {
-        assert_eq!(client.get_answer().await?.status, 200);
+        assert_eq!(client.read_get_response().await?.status, 200);
     }
     assert_eq!(gateway.exchange(GET).await?.status, 200);
     gateway.stop().await

@@ -78,7 +78,7 @@ impl LongPathSetup {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn windows_grow_until_a_long_path_is_filled() -> Result<()> {
+async fn windows_grow_to_fill_a_high_latency_path() -> Result<()> {
     let setup =
         LongPathSetup::start(PathLimits { delay: Duration::from_millis(40), rate: 12_500_000 }).await?;
     // The path is as long as it says: 64 KiB every 80 ms.
@@ -92,7 +92,7 @@ async fn windows_grow_until_a_long_path_is_filled() -> Result<()> {
 /// Prints the rates for the guide, on a path of 1 Gbit/s with a round trip of 80 ms.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "moves gigabytes; its figures are in docs/guide/http2.md"]
-async fn rates_over_a_long_path() -> Result<()> {
+async fn rates_over_a_high_latency_path() -> Result<()> {
     let setup =
         LongPathSetup::start(PathLimits { delay: Duration::from_millis(40), rate: 125_000_000 }).await?;
     for _ in 0..5 {

@@ -125,7 +125,7 @@ async fn bodies_are_collected_streamed_and_replaced() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_script_asks_another_cluster_before_it_lets_a_request_pass() -> Result<()> {
+async fn a_script_calls_another_cluster_before_it_admits_a_request() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let auth = TapOrigin::with(|asked| {
         let user = asked.request.fields.text("x-token");
@@ -169,7 +169,7 @@ async fn a_script_asks_another_cluster_before_it_lets_a_request_pass() -> Result
 }
 
 #[tokio::test]
-async fn a_cluster_that_does_not_answer_is_an_error_to_the_script() -> Result<()> {
+async fn a_cluster_that_does_not_respond_is_a_script_error() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = site(
         "function envoy_on_request(h)
@@ -245,7 +245,7 @@ async fn asynchronous_calls_are_bounded_by_exchange_and_by_filter() -> Result<()
 }
 
 #[tokio::test]
-async fn facts_notes_and_contexts() -> Result<()> {
+async fn stream_info_metadata_and_contexts() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = with_keys(
         "function envoy_on_request(h)
@@ -304,7 +304,7 @@ async fn facts_notes_and_contexts() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_request_goes_where_the_script_says() -> Result<()> {
+async fn a_script_selects_the_upstream() -> Result<()> {
     let (origin, other, third) =
         (TapOrigin::start().await?, TapOrigin::start().await?, TapOrigin::start().await?);
     let gateway = site(
@@ -338,7 +338,7 @@ async fn a_request_goes_where_the_script_says() -> Result<()> {
 }
 
 #[tokio::test]
-async fn rules_choose_scripts() -> Result<()> {
+async fn rules_select_scripts() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = with_keys(
         "function envoy_on_request(h) h:headers():add('x-script', 'own') end",
@@ -362,7 +362,7 @@ async fn rules_choose_scripts() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_script_that_fails_is_counted_and_told_of_with_its_line() -> Result<()> {
+async fn a_script_failure_is_counted_and_logged_with_its_line() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let script = "function envoy_on_request(h)
   local what = h:headers():get('x-do')
@@ -437,7 +437,7 @@ async fn workers_count_together() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_changed_script_is_taken_up_by_itself() -> Result<()> {
+async fn a_changed_script_is_reloaded_automatically() -> Result<()> {
     let origin = TapOrigin::start().await?;
     // The directory holds no configuration: only the change of a script makes the gateway read it again.
     let folder = TempDir::new("lua")?;
@@ -486,7 +486,7 @@ async fn a_changed_script_is_taken_up_by_itself() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_script_ends_the_connection_behind_an_answer() -> Result<()> {
+async fn a_script_closes_the_connection_after_a_response() -> Result<()> {
     let origin = TapOrigin::with(|asked| {
         let field = if asked.request.target == b"/response" { "X-End: 1\r\n" } else { "" };
         OriginScript::send(response(200, field, "x"))
@@ -507,13 +507,13 @@ async fn a_script_ends_the_connection_behind_an_answer() -> Result<()> {
     let mut client = gateway.client().await?;
     for target in ["/one", "/two"] {
         client.send(get(target)).await?;
-        let answer = client.get_answer().await?;
+        let answer = client.read_get_response().await?;
         ensure!(answer.status == 200 && answer.fields.count("connection") == 0, "{answer:?}");
     }
     for (target, status) in [("/request", 200), ("/response", 200), ("/own", 403)] {
         let mut client = gateway.client().await?;
         client.send(get(target)).await?;
-        let answer = client.get_answer().await?;
+        let answer = client.read_get_response().await?;
         ensure!(answer.status == status && answer.fields.text("connection") == "close", "{answer:?}");
         client.end().await?;
     }
@@ -524,7 +524,7 @@ async fn a_script_ends_the_connection_behind_an_answer() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_examples_do_what_they_say() -> Result<()> {
+async fn the_examples_work_as_documented() -> Result<()> {
     let origin = TapOrigin::with(|asked| {
         let text =
             if asked.request.target_text().ends_with("/none") { "nothing" } else { "colour and colour" };

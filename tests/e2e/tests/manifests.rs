@@ -114,7 +114,7 @@ async fn expect(cluster: &Cluster, host: &str, target: &str, status: u16, body: 
 }
 
 #[tokio::test]
-async fn ingresses_are_served_as_the_api_says() -> Result<()> {
+async fn ingresses_are_served_as_the_api_specifies() -> Result<()> {
     let cluster = Cluster::start(|authority| ingress("eddy", "", authority)).await?;
     for (host, target, body) in [
         ("plain.test", "/shop", "shop /shop"),
@@ -159,7 +159,7 @@ async fn ingresses_are_served_as_ingress_nginx_does() -> Result<()> {
 }
 
 #[tokio::test]
-async fn ssl_redirect_can_be_turned_off_and_asked_for_without_a_certificate() -> Result<()> {
+async fn ssl_redirect_can_be_disabled_and_forced_without_a_certificate() -> Result<()> {
     let off = "nginx.ingress.kubernetes.io/ssl-redirect: 'false'";
     let cluster = Cluster::start(|authority| ingress("nginx", off, authority)).await?;
     expect(&cluster, "secure.test", "/a/", 200, "web /a/").await?;
@@ -207,7 +207,7 @@ spec:
 ";
 
 #[tokio::test]
-async fn the_listener_decides_which_certificate_is_shown() -> Result<()> {
+async fn the_listener_selects_the_certificate() -> Result<()> {
     let mut issued = Vec::new();
     let cluster = Cluster::start(|authority| {
         // Both certificates cover both hosts, so that only the listener determines which one is shown.
@@ -314,7 +314,7 @@ async fn a_listener_whose_address_is_in_use_is_served_when_it_is_free() -> Resul
 
 /// When no listener can be served, the gateway does not start.
 #[tokio::test]
-async fn manifests_of_which_nothing_can_be_served_are_refused() -> Result<()> {
+async fn manifests_without_anything_to_serve_are_refused() -> Result<()> {
     let taken = std::net::TcpListener::bind("127.0.0.1:0")?;
     let address = taken.local_addr()?;
     let folder = TempDir::new("manifests")?;

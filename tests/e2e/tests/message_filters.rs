@@ -76,7 +76,7 @@ fn assert_status(response: &WireResponse, status: u32) -> Result<()> {
 }
 
 #[tokio::test]
-async fn answers_go_on_without_what_is_private() -> Result<()> {
+async fn responses_are_forwarded_without_private_fields() -> Result<()> {
     let origin = TapOrigin::with(|_| OriginScript::send(answer(&[&account()], WELL))).await?;
     let gateway = redacting(&origin, &[]).await?;
     let response =
@@ -116,14 +116,14 @@ async fn a_stream_is_redacted_message_by_message() -> Result<()> {
     first.open();
     client.until_unused(&[redacted().as_slice(), b"\r\n"].concat()).await?;
     second.open();
-    let response = client.get_answer().await?;
+    let response = client.read_get_response().await?;
     ensure!(frames(&response.body) == [redacted(), Vec::new()], "{response:?}");
     ensure!(response.trailers.text("grpc-status") == "0", "{response:?}");
     gateway.stop().await
 }
 
 #[tokio::test]
-async fn what_cannot_be_looked_into_does_not_go_on() -> Result<()> {
+async fn messages_that_cannot_be_inspected_are_not_forwarded() -> Result<()> {
     let origin = TapOrigin::with(|asked| {
         let body: Vec<u8> = match asked.request.fields.text("x-case").as_str() {
             "compressed" => b"\x01\0\0\0\x01x".to_vec(),
@@ -196,7 +196,7 @@ async fn requests_and_bodies_that_are_a_message_are_redacted_too() -> Result<()>
         .await?;
     client.send(chunk(&frame(&account))).await?;
     client.send("0\r\n\r\n").await?;
-    ensure!(client.get_answer().await?.status == 200);
+    ensure!(client.read_get_response().await?.status == 200);
     let seen = origin.log().until_requests(3).await?;
     ensure!(frames(&seen[2].body) == [redacted(), redacted()], "{seen:?}");
     // A request that cannot be parsed is not forwarded.
@@ -216,7 +216,7 @@ async fn requests_and_bodies_that_are_a_message_are_redacted_too() -> Result<()>
 }
 
 #[tokio::test]
-async fn masks_of_the_same_length_let_large_messages_pass_as_they_come() -> Result<()> {
+async fn same_length_masks_stream_large_messages() -> Result<()> {
     // 32 MiB of text in fields that are not private; the last byte arrives long after the first.
     let gate = Gate::default();
     let opened = gate.clone();
@@ -254,7 +254,7 @@ async fn masks_of_the_same_length_let_large_messages_pass_as_they_come() -> Resu
     })
     .await?;
     gate.open();
-    let response = client.get_answer().await?;
+    let response = client.read_get_response().await?;
     let expected = [field(3, "******"), piece.repeat(32 * 1024)].concat();
     ensure!(response.body == frame(&expected), "{} bytes", response.body.len());
     gateway.stop().await
@@ -289,7 +289,7 @@ fn answered_by(response: &WireResponse, name: &str) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_field_of_the_first_message_chooses_the_rule_and_stands_in_the_record() -> Result<()> {
+async fn a_field_of_the_first_message_selects_the_rule_and_is_logged() -> Result<()> {
     let (acme, others) = (orders("acme").await?, orders("others").await?);
     let gateway = routing(&acme, &others, &[]).await?;
     answered_by(&gateway.exchange(call(PLACE, "", &frame(&order("acme")))).await?, "acme")?;
@@ -316,7 +316,7 @@ async fn a_field_of_the_first_message_chooses_the_rule_and_stands_in_the_record(
 }
 
 #[tokio::test]
-async fn a_stream_goes_where_its_first_message_says() -> Result<()> {
+async fn the_first_message_of_a_stream_selects_its_route() -> Result<()> {
     let (acme, others) = (orders("acme").await?, orders("others").await?);
     let gateway = routing(&acme, &others, &[]).await?;
     let mut client = gateway.client().await?;
@@ -336,7 +336,7 @@ async fn a_stream_goes_where_its_first_message_says() -> Result<()> {
     client.send(chunk(&item)).await?;
     client.send(chunk(&item)).await?;
     client.send("0\r\n\r\n").await?;
-    answered_by(&client.get_answer().await?, "acme")?;
+    answered_by(&client.read_get_response().await?, "acme")?;
     let seen = acme.log().until_requests(1).await?;
     ensure!(seen[0].body == [first, item.clone(), item].concat(), "{seen:?}");
     ensure!(others.log().requests().is_empty());
@@ -344,7 +344,7 @@ async fn a_stream_goes_where_its_first_message_says() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_message_that_cannot_be_read_goes_nowhere_unless_it_may() -> Result<()> {
+async fn an_unreadable_message_is_refused_unless_allowed() -> Result<()> {
     let (acme, others) = (orders("acme").await?, orders("others").await?);
     let gateway = routing(&acme, &others, &[]).await?;
     let long = frame(&order(&"x".repeat(300)));
@@ -369,7 +369,7 @@ async fn a_message_that_cannot_be_read_goes_nowhere_unless_it_may() -> Result<()
 }
 
 #[tokio::test]
-async fn an_answer_that_cannot_be_read_stays_as_it_is() -> Result<()> {
+async fn an_unreadable_response_is_forwarded_unchanged() -> Result<()> {
     let origin = TapOrigin::with(|_| OriginScript::send(answer(&[b"\x12\x05x"], WELL))).await?;
     let gateway = routing(&origin, &origin, &[]).await?;
     let response = gateway.exchange(call(PLACE, "", &frame(&order("acme")))).await?;
@@ -380,7 +380,7 @@ async fn an_answer_that_cannot_be_read_stays_as_it_is() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_filter_behind_takes_fields_out_of_the_bytes() -> Result<()> {
+async fn a_later_filter_removes_fields_from_the_body() -> Result<()> {
     let (acme, others) = (orders("acme").await?, orders("others").await?);
     let script = r#"filters:
   mark:

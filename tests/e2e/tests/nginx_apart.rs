@@ -99,7 +99,7 @@ async fn get(both: &Both, target: &str, fields: &str) -> Result<(WireResponse, O
 }
 
 #[tokio::test]
-async fn heads_that_two_parsers_read_in_two_ways_are_refused() -> Result<()> {
+async fn ambiguous_heads_are_refused() -> Result<()> {
     let both = Both::start("location / { return 200 said; }").await?;
     for target in ["/\u{e9}", "/a?\u{e9}", "/a#b"] {
         both.check(target, "", "400", "200 said").await?;
@@ -130,7 +130,7 @@ async fn heads_that_two_parsers_read_in_two_ways_are_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_status_above_599_is_a_fault_of_the_upstream() -> Result<()> {
+async fn a_status_above_599_is_an_upstream_fault() -> Result<()> {
     let both = Both::start(
         "location / { proxy_pass http://app; } location /own600 { return 600 said; } location /own999 { return 999 said; }",
     )
@@ -154,7 +154,7 @@ async fn a_status_above_599_is_a_fault_of_the_upstream() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_fields_of_a_handshake_leave_with_it() -> Result<()> {
+async fn upgrade_headers_are_removed_with_the_upgrade() -> Result<()> {
     let both = Both::start("location / { proxy_pass http://app; proxy_http_version 1.1; }").await?;
     let fields = "Connection: Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Key1: 1\r\nSec-WebSocket-Key: x\r\nX-A: b\r\n";
     let (ours, theirs) = get(&both, "/", fields).await?;
@@ -171,7 +171,7 @@ async fn the_fields_of_a_handshake_leave_with_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_end_of_an_expression_may_take_the_line_end_into_a_group() -> Result<()> {
+async fn a_capture_group_at_the_end_may_include_a_line_end() -> Result<()> {
     let both =
         Both::start(r#"location ~ ^/a(/|$) { return 200 "said <$1>"; } location / { return 404; }"#).await?;
     both.check("/a%0A", "", "200 said <\n>", "200 said <>").await?;
@@ -181,7 +181,7 @@ async fn the_end_of_an_expression_may_take_the_line_end_into_a_group() -> Result
 }
 
 #[tokio::test]
-async fn what_would_split_a_message_is_not_sent() -> Result<()> {
+async fn values_that_would_split_a_message_are_not_sent() -> Result<()> {
     let server = "\
         location /field/ { proxy_set_header X-A $uri; proxy_pass http://app; }
         location /target/ { proxy_pass http://app$uri; }
@@ -211,7 +211,7 @@ async fn what_would_split_a_message_is_not_sent() -> Result<()> {
 }
 
 #[tokio::test]
-async fn answers_of_its_own_are_words_without_a_name() -> Result<()> {
+async fn local_replies_are_plain_text_without_a_server_name() -> Result<()> {
     let both = Both::start("location /none { return 404; } location / { proxy_pass http://app; }").await?;
     let (ours, theirs) = get(&both, "/none", "").await?;
     ensure!(ours.status == 404 && !ours.text().contains('<'), "{ours:?}");
@@ -261,7 +261,7 @@ async fn no_files_are_served() -> Result<()> {
 
 /// NGINX 1.22 is the reference; a newer one may respond as eddy does.
 #[tokio::test]
-async fn what_nginx_has_changed_since_is_as_it_is_now() -> Result<()> {
+async fn behaviour_follows_the_current_nginx_version() -> Result<()> {
     let long = "b".repeat(300);
     let server = format!(
         "location /fields {{ return 200 \"said $http_x_a\"; }} location /{long} {{ return 200 \"said long\"; }} location / {{ return 200 \"said other\"; }}"
@@ -282,7 +282,7 @@ async fn what_nginx_has_changed_since_is_as_it_is_now() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_upstream_of_which_all_have_failed_is_asked_on() -> Result<()> {
+async fn an_upstream_with_all_endpoints_failed_is_still_used() -> Result<()> {
     let mut late = Vec::new();
     for _ in 0..4 {
         late.push(place::fixed_address()?);
@@ -319,7 +319,7 @@ async fn an_upstream_of_which_all_have_failed_is_asked_on() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_upstream_that_a_client_names_is_not_asked() -> Result<()> {
+async fn an_upstream_named_by_a_client_is_not_used() -> Result<()> {
     let server = |listen: &str| {
         format!("server {{ listen {listen}; location / {{ set $to $arg_to; proxy_pass http://$to; }} }}")
     };

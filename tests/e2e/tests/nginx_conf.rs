@@ -95,7 +95,7 @@ async fn requests_reach_the_upstream_as_they_are_rewritten() -> Result<()> {
 }
 
 #[tokio::test]
-async fn bodies_reach_the_upstream_whole_and_are_limited() -> Result<()> {
+async fn bodies_reach_the_upstream_completely_and_are_limited() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = start(&origin).await?;
     let head = "POST /users/17 HTTP/1.1\r\nHost: www.a.test\r\n";
@@ -112,7 +112,7 @@ async fn bodies_reach_the_upstream_whole_and_are_limited() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_changed_file_is_in_force_and_a_broken_one_changes_nothing() -> Result<()> {
+async fn a_changed_file_takes_effect_and_a_broken_one_changes_nothing() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = start(&origin).await?;
     gateway.write_config(&CONFIG.replace("return 404 nothing", "return 200 something"))?;
@@ -124,7 +124,7 @@ async fn a_changed_file_is_in_force_and_a_broken_one_changes_nothing() -> Result
 }
 
 #[tokio::test]
-async fn a_new_file_that_is_included_is_in_force() -> Result<()> {
+async fn a_new_included_file_takes_effect() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = start(&origin).await?;
     std::fs::write(gateway.directory().join("places-1.inc"), "location = / { return 200 included; }")?;
@@ -143,7 +143,7 @@ async fn until(gateway: &TestGateway, body: &str) -> Result<()> {
 }
 
 #[test]
-fn what_eddy_does_not_have_is_told_with_its_place() -> Result<()> {
+fn unsupported_directives_are_reported_with_their_position() -> Result<()> {
     let shelf = TempDir::new("nginx")?;
     let config = shelf.join("nginx.conf");
     let text = "events {}\nhttp {\n  server {\n    listen 127.0.0.1:1;\n    limit_req zone=a;\n    location / { return 200 ok; }\n  }\n}\n";
@@ -165,7 +165,7 @@ fn what_eddy_does_not_have_is_told_with_its_place() -> Result<()> {
 }
 
 #[tokio::test]
-async fn leniency_never_opens_what_is_guarded() -> Result<()> {
+async fn leniency_never_opens_protected_locations() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let config = "events {}\nhttp {\n  server {\n    listen LISTEN;\n    auth_basic secret;\n    auth_basic_user_file users;\n\
                   \x20   location / { proxy_pass http://ORIGIN; }\n    location /free/ { auth_basic off; proxy_pass http://ORIGIN; }\n  }\n}\n";
@@ -223,7 +223,7 @@ async fn start_upstreams() -> Result<TestGateway> {
 }
 
 #[tokio::test]
-async fn endpoints_are_chosen_by_tier_key_and_address() -> Result<()> {
+async fn endpoints_are_selected_by_tier_key_and_address() -> Result<()> {
     let gateway = start_upstreams().await?;
     for _ in 0..5 {
         let answer = get(&gateway, "a.test", "/backup", "").await?;
@@ -247,7 +247,7 @@ async fn endpoints_are_chosen_by_tier_key_and_address() -> Result<()> {
 }
 
 #[tokio::test]
-async fn answers_of_upstreams_are_replaced_and_their_addresses_rewritten() -> Result<()> {
+async fn upstream_responses_are_replaced_and_their_redirects_rewritten() -> Result<()> {
     let gateway = start_upstreams().await?;
     let lost = get(&gateway, "a.test", "/app/lost", "").await?;
     ensure!(lost.status == 200 && lost.text() == "instead", "{lost:?}");

@@ -70,7 +70,7 @@ async fn ask(address: SocketAddr, target: &str, fields: &str) -> Result<WireResp
 }
 
 #[tokio::test]
-async fn fields_with_other_signs_in_their_names_are_left_out_unless_told_otherwise() -> Result<()> {
+async fn headers_with_invalid_names_are_ignored_unless_configured() -> Result<()> {
     for (settings, expected) in [
         ("", ["", "", "plain"]),
         ("underscores_in_headers on;", ["underscore", "", "plain"]),
@@ -99,7 +99,7 @@ async fn fields_with_other_signs_in_their_names_are_left_out_unless_told_otherwi
 }
 
 #[tokio::test]
-async fn the_default_server_decides_on_fields_before_the_host() -> Result<()> {
+async fn the_default_server_decides_on_headers_before_the_host() -> Result<()> {
     let http = "server { listen LISTEN default_server; underscores_in_headers on; return 200 \"said <$http_x_a><$http_x_b>\"; }
         server { listen LISTEN; server_name off.test; return 200 \"said <$http_x_a><$http_x_b>\"; }";
     let both = Both::start(http).await?;
@@ -115,7 +115,7 @@ async fn the_default_server_decides_on_fields_before_the_host() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_page_for_401_keeps_the_challenges_of_the_upstream() -> Result<()> {
+async fn an_error_page_for_401_keeps_the_challenges_of_the_upstream() -> Result<()> {
     let server = "server { listen LISTEN; proxy_intercept_errors on;
         location /login { error_page 401 /page; proxy_pass http://ORIGIN; }
         location = /page { return 200 \"log in\"; }
@@ -159,7 +159,7 @@ async fn a_page_for_401_keeps_the_challenges_of_the_upstream() -> Result<()> {
 }
 
 #[tokio::test]
-async fn pages_and_redirects_keep_status_and_address_as_in_nginx() -> Result<()> {
+async fn error_pages_and_redirects_keep_status_and_address_as_in_nginx() -> Result<()> {
     let server = "server { listen LISTEN; server_name .Example.test;
         error_page 404 /gone; error_page 302 /page;
         location = /gone { return 301 http://b.test/; }
@@ -208,7 +208,7 @@ async fn an_error_page_that_is_a_file_keeps_the_status() -> Result<()> {
 }
 
 #[tokio::test]
-async fn texts_without_a_charset_get_that_of_the_place() -> Result<()> {
+async fn responses_without_a_charset_get_that_of_the_location() -> Result<()> {
     let server = "server { listen LISTEN; charset utf-8;
         location / { proxy_pass http://ORIGIN; }
         location = /own { default_type text/plain; return 200 own; }

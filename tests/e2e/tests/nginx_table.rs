@@ -88,7 +88,7 @@ async fn the_most_specific_host_of_all_tables_wins_then_their_order() -> Result<
 }
 
 #[tokio::test]
-async fn the_plan_in_force_names_table_server_and_location() -> Result<()> {
+async fn explain_names_table_server_and_location() -> Result<()> {
     let (origin, folder) = (TapOrigin::start().await?, TempDir::new("legacy")?);
     let gateway = start(&origin, &folder).await?;
     let told = gateway.admin("/explain?url=http://www.a.test/app/x").await?.text();
@@ -103,7 +103,7 @@ async fn the_plan_in_force_names_table_server_and_location() -> Result<()> {
 /// A worker reuses the memory of an exchange; the key that an NGINX server has written there is not that of a request
 /// that eddy's own rules handle.
 #[tokio::test]
-async fn the_hash_key_of_an_nginx_server_ends_with_its_request() -> Result<()> {
+async fn the_hash_key_of_an_nginx_server_applies_to_one_request() -> Result<()> {
     let (origin, other, folder) =
         (TapOrigin::start().await?, TapOrigin::start().await?, TempDir::new("keys")?);
     write(
@@ -141,7 +141,7 @@ routes:
 }
 
 #[tokio::test]
-async fn the_file_and_what_it_includes_are_watched() -> Result<()> {
+async fn the_file_and_its_includes_are_watched() -> Result<()> {
     let (origin, folder) = (TapOrigin::start().await?, TempDir::new("legacy")?);
     fs::create_dir(folder.join("parts"))?;
     let gateway = start(&origin, &folder).await?;

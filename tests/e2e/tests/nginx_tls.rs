@@ -108,7 +108,7 @@ async fn gateway(http: &str, folder: &TempDir) -> Result<TestGateway> {
 }
 
 #[tokio::test]
-async fn the_server_of_the_name_decides_which_certificate_is_shown_as_in_nginx() -> Result<()> {
+async fn the_server_name_selects_the_certificate_as_in_nginx() -> Result<()> {
     let certificates = Certificates::new()?;
     let folder = certificates.folder()?;
     let gateway = gateway(SERVERS, &folder).await?;
@@ -127,7 +127,7 @@ async fn the_server_of_the_name_decides_which_certificate_is_shown_as_in_nginx()
 }
 
 #[tokio::test]
-async fn names_of_no_server_are_turned_away_where_that_is_asked_for() -> Result<()> {
+async fn unknown_server_names_are_rejected_where_configured() -> Result<()> {
     let certificates = Certificates::new()?;
     let folder = certificates.folder()?;
     let http = "\
@@ -164,7 +164,7 @@ const VERSIONS: &str = "\
 ";
 
 /// Whether a server responds to the HTTP/2 preface in cleartext.
-async fn takes_preface(address: SocketAddr) -> Result<bool> {
+async fn accepts_http2_preface(address: SocketAddr) -> Result<bool> {
     let mut stream = TcpStream::connect(address).await?;
     // Preface and an empty SETTINGS frame.
     stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await?;
@@ -175,7 +175,7 @@ async fn takes_preface(address: SocketAddr) -> Result<bool> {
 }
 
 #[tokio::test]
-async fn http2_is_spoken_where_the_configuration_says_so_as_in_nginx() -> Result<()> {
+async fn http2_is_used_where_configured_as_in_nginx() -> Result<()> {
     let certificates = Certificates::new()?;
     let folder = certificates.folder()?;
     let mut trust = ClientConfig::clone(&*certificates.trust(None)?);
@@ -195,8 +195,8 @@ async fn http2_is_spoken_where_the_configuration_says_so_as_in_nginx() -> Result
     let mut asked = vec![(gateway.address(), ours)];
     asked.extend(peer.is_some().then_some((there, theirs)));
     for (plain, [clear, secure, new]) in asked {
-        ensure!(!takes_preface(plain).await?, "{plain}: nobody has said that HTTP/2 is spoken");
-        ensure!(takes_preface(clear).await?, "{clear}: `listen ... http2`");
+        ensure!(!accepts_http2_preface(plain).await?, "{plain}: nobody has said that HTTP/2 is spoken");
+        ensure!(accepts_http2_preface(clear).await?, "{clear}: `listen ... http2`");
         for (address, host, expected) in
             [(secure, "one.test", "http/1.1"), (new, "one.test", "h2"), (new, "two.test", "h2")]
         {
@@ -216,7 +216,7 @@ async fn http2_is_spoken_where_the_configuration_says_so_as_in_nginx() -> Result
 }
 
 #[tokio::test]
-async fn clients_show_certificates_where_they_are_asked_to() -> Result<()> {
+async fn client_certificates_are_requested_where_configured() -> Result<()> {
     let certificates = Certificates::new()?;
     let folder = certificates.folder()?;
     let http = "\
@@ -247,7 +247,7 @@ async fn clients_show_certificates_where_they_are_asked_to() -> Result<()> {
 }
 
 #[tokio::test]
-async fn variables_tell_of_the_connection_as_in_nginx() -> Result<()> {
+async fn connection_variables_are_those_of_nginx() -> Result<()> {
     let certificates = Certificates::new()?;
     let folder = certificates.folder()?;
     let http = "\

@@ -104,7 +104,7 @@ const FAILING: &str = "
 ";
 
 #[tokio::test]
-async fn statuses_that_are_tried_again_count_as_failures_and_no_others() -> Result<()> {
+async fn only_retried_statuses_count_as_failures() -> Result<()> {
     for is_eddy in [true, false] {
         let Some(pair) = UpstreamPair::start(FAILING, is_eddy).await? else { continue };
         let who = if is_eddy { "eddy" } else { "NGINX" };
@@ -145,7 +145,7 @@ const NAMED: &str = "
 ";
 
 #[tokio::test]
-async fn names_in_variables_are_resolved_while_requests_come() -> Result<()> {
+async fn names_in_variables_are_resolved_at_request_time() -> Result<()> {
     let first = TapOrigin::start().await?;
     let port = first.address().port();
     let answer = |asked: TapRequest<'_>| OriginScript::send(echo(asked.request));
@@ -199,7 +199,7 @@ fn ip(address: SocketAddr) -> Result<Ipv4Addr> {
 }
 
 #[tokio::test]
-async fn all_workers_together_keep_to_max_conns() -> Result<()> {
+async fn max_conns_is_shared_by_all_workers() -> Result<()> {
     let gate = Gate::default();
     let begun = Gate::default();
     let (own, told) = (gate.clone(), begun.clone());

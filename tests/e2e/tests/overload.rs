@@ -257,7 +257,7 @@ async fn overload_costs_no_goodput() -> Result<()> {
 /// Each abandoned connection is closed and followed by a new one.
 #[tokio::test]
 #[ignore = "takes a minute and a machine that is otherwise idle: make soak"]
-async fn users_who_give_up_cost_no_goodput() -> Result<()> {
+async fn clients_that_time_out_cost_no_goodput() -> Result<()> {
     overload(Scarce::Costly, User::Hasty, 0.9).await
 }
 
@@ -271,7 +271,7 @@ async fn overload_of_a_throttled_gateway_costs_some_goodput() -> Result<()> {
 /// Here a new connection costs as much as a request.
 #[tokio::test]
 #[ignore = "takes a minute and a machine that is otherwise idle: make soak"]
-async fn users_of_a_throttled_gateway_who_give_up_cost_more_and_not_all() -> Result<()> {
+async fn clients_that_time_out_at_a_throttled_gateway_cost_more_goodput_but_not_all() -> Result<()> {
     overload(Scarce::Throttled, User::Hasty, 0.5).await
 }
 
@@ -282,7 +282,7 @@ async fn overload(scarce: Scarce, user: User, share_min: f64) -> Result<()> {
     move_threads("/proc/self/task", 1)?;
     let (gateway, twin_address) = (site.gateway.address(), twin.gateway.address());
     let [before, twin_before] = peaks([gateway, twin_address]).await?;
-    let admin = tokio::spawn(slowest_admin_answer(site.gateway.admin_address(), LOAD_TIME));
+    let admin = tokio::spawn(slowest_admin_response(site.gateway.admin_address(), LOAD_TIME));
     let tally = open_loop(gateway, before * 3.0, LOAD_TIME, user).await?;
     let goodput = tally.served.load(Relaxed) as f64 / LOAD_TIME.as_secs_f64();
     let slowest_admin = admin.await??;
@@ -337,7 +337,7 @@ async fn until_load_is_gone(gateway: &TestGateway) -> Result<Duration> {
     }
 }
 
-async fn slowest_admin_answer(admin: SocketAddr, time: Duration) -> Result<Duration> {
+async fn slowest_admin_response(admin: SocketAddr, time: Duration) -> Result<Duration> {
     let until = Instant::now() + time;
     let mut slowest = Duration::ZERO;
     while Instant::now() < until {

@@ -60,7 +60,7 @@ enum Then {
 }
 
 #[tokio::test]
-async fn no_byte_of_an_unread_body_is_taken_for_a_request() -> Result<()> {
+async fn unread_body_bytes_are_never_parsed_as_a_request() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let open = site().await?.before(&origin).await?;
     let limited = site().await?.listener("limits: {body_bytes: 20}").before(&origin).await?;
@@ -123,7 +123,7 @@ async fn attack(client: &mut WireClient, head: &str, then: Then) -> Result<Vec<u
 }
 
 #[tokio::test]
-async fn nothing_that_a_client_writes_splits_an_answer() -> Result<()> {
+async fn client_input_cannot_split_a_response() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {prefix: /old}}, redirect: {prefix: /new}}")
@@ -152,7 +152,7 @@ async fn nothing_that_a_client_writes_splits_an_answer() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_host_that_is_none_reaches_no_location() -> Result<()> {
+async fn an_invalid_host_is_not_used_in_a_location_header() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {prefix: /}}, redirect: {scheme: https}}")
@@ -170,7 +170,7 @@ async fn a_host_that_is_none_reaches_no_location() -> Result<()> {
 }
 
 #[tokio::test]
-async fn local_answers_suit_the_request() -> Result<()> {
+async fn local_replies_match_the_request() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = site().await?.before(&origin).await?;
     let mut client = gateway.client().await?;

@@ -12,7 +12,7 @@ use eddy_e2e::wire::WireClient;
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 #[tokio::test]
-async fn out_of_files_is_weathered() -> Result<()> {
+async fn running_out_of_file_descriptors_is_survived() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let launch = Launch { files_max: Some(256), ..Launch::default() };
     let gateway = GatewayConfigBuilder::new().top("workers: 2").launch(&origin, launch).await?;
@@ -67,7 +67,7 @@ fn ticks_of(gateway: &TestGateway) -> Result<u64> {
 }
 
 #[tokio::test]
-async fn an_access_log_on_a_full_disk_harms_nobody() -> Result<()> {
+async fn an_access_log_on_a_full_disk_affects_no_requests() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .top("access_log: {file: /dev/full, format: json}")
@@ -93,7 +93,7 @@ async fn within_dropped(gateway: &TestGateway) -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_access_log_that_nobody_reads_harms_nobody() -> Result<()> {
+async fn an_access_log_without_a_reader_affects_no_requests() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let pipes = eddy_e2e::place::TempDir::new("fifo")?;
     let fifo = pipes.join("log");
@@ -121,7 +121,7 @@ async fn an_access_log_that_nobody_reads_harms_nobody() -> Result<()> {
 }
 
 #[tokio::test]
-async fn every_exchange_leaves_one_record_of_valid_json() -> Result<()> {
+async fn every_exchange_has_one_log_entry_of_valid_json() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .top("access_log: {file: DIR/access.log, format: json}")

@@ -29,7 +29,7 @@ async fn slow_at_first() -> Result<TapOrigin> {
 }
 
 #[tokio::test]
-async fn an_attempt_that_times_out_is_repeated_where_the_rule_says_so() -> Result<()> {
+async fn a_timed_out_attempt_is_retried_where_configured() -> Result<()> {
     let post = "POST /on HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx";
     for (request, status, attempts) in [
         ("GET /on HTTP/1.1\r\nHost: a\r\n\r\n", 200, 2),
@@ -59,7 +59,7 @@ async fn before(origin: &TapOrigin) -> Result<TestGateway> {
 }
 
 #[tokio::test]
-async fn the_last_attempt_that_times_out_is_the_answer() -> Result<()> {
+async fn the_timeout_of_the_last_attempt_is_returned() -> Result<()> {
     let origin = TapOrigin::with(|_| OriginScript::steps([ScriptStep::Pause(FOR_EVER)])).await?;
     let gateway = GatewayConfigBuilder::new()
         .without_default_rule()

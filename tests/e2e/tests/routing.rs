@@ -64,7 +64,7 @@ async fn the_most_specific_rule_wins() -> Result<()> {
 }
 
 #[tokio::test]
-async fn no_rule_is_404_and_routes_choose_clusters() -> Result<()> {
+async fn unmatched_requests_get_404_and_routes_select_clusters() -> Result<()> {
     let (origin, other) = (TapOrigin::start().await?, TapOrigin::start().await?);
     let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
@@ -82,7 +82,7 @@ async fn no_rule_is_404_and_routes_choose_clusters() -> Result<()> {
 }
 
 #[tokio::test]
-async fn fixed_answers_are_given_as_written() -> Result<()> {
+async fn fixed_responses_are_sent_as_configured() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {exact: /json}}, respond: {status: 418, body: '{}', content_type: application/json}}")
@@ -102,7 +102,7 @@ async fn fixed_answers_are_given_as_written() -> Result<()> {
 }
 
 #[tokio::test]
-async fn redirects_keep_what_they_do_not_change() -> Result<()> {
+async fn redirects_keep_unchanged_parts_of_the_url() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {prefix: /secure}}, redirect: {scheme: https, status: 308}}")
@@ -130,7 +130,7 @@ async fn redirects_keep_what_they_do_not_change() -> Result<()> {
 }
 
 #[tokio::test]
-async fn rewrites_change_what_the_cluster_sees() -> Result<()> {
+async fn rewrites_change_the_forwarded_request() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .rule("{match: {path: {prefix: /api/}}, cluster: origin, rewrite: {prefix: /}}")
@@ -160,7 +160,7 @@ async fn rewrites_change_what_the_cluster_sees() -> Result<()> {
 }
 
 #[tokio::test]
-async fn paths_that_readers_differ_on_are_refused() -> Result<()> {
+async fn ambiguous_paths_are_refused() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     for target in [
@@ -214,7 +214,7 @@ async fn field_edits_apply_in_order() -> Result<()> {
 }
 
 #[tokio::test]
-async fn weights_share_out_requests() -> Result<()> {
+async fn weights_distribute_requests() -> Result<()> {
     let (origin, other) = (TapOrigin::start().await?, TapOrigin::start().await?);
     let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
@@ -236,7 +236,7 @@ async fn weights_share_out_requests() -> Result<()> {
 }
 
 #[tokio::test]
-async fn endpoints_are_taken_in_turn() -> Result<()> {
+async fn endpoints_are_used_in_rotation() -> Result<()> {
     let (origin, other) = (TapOrigin::start().await?, TapOrigin::start().await?);
     let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
@@ -253,7 +253,7 @@ async fn endpoints_are_taken_in_turn() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_retry_goes_elsewhere_and_only_when_safe() -> Result<()> {
+async fn a_retry_uses_another_endpoint_and_only_when_safe() -> Result<()> {
     let bad = TapOrigin::with(|_| OriginScript::send(response(503, "", "bad"))).await?;
     let origin = TapOrigin::start().await?;
     let rule = |path: &str, retry: &str| {
@@ -289,7 +289,7 @@ async fn a_retry_goes_elsewhere_and_only_when_safe() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_dead_endpoint_is_passed_over() -> Result<()> {
+async fn a_dead_endpoint_is_skipped() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
         .without_default_rule()
@@ -327,7 +327,7 @@ async fn retries_have_a_budget() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_retry_never_follows_the_first_byte_of_an_answer() -> Result<()> {
+async fn a_retry_never_follows_the_first_byte_of_a_response() -> Result<()> {
     let origin = TapOrigin::with(|_| {
         OriginScript::steps([ScriptStep::Send(b"HTTP/1.1 2".to_vec()), ScriptStep::Close])
     })

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::framed::{FramedClient, HEAD, RawHttp2Frame, frame, kind, request};
+use eddy_e2e::framed::{HEAD, Http2WireClient, RawHttp2Frame, frame, kind, request};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::{OriginScript, TapOrigin, response};
 use eddy_e2e::peer::{Envoy, Nginx};
@@ -28,7 +28,7 @@ struct Attack {
 
 /// Results of other clients meanwhile.
 #[derive(Clone, Copy, Debug, Default)]
-struct Others {
+struct OtherClientResults {
     served: usize,
     refused: usize,
     slowest: Duration,
@@ -44,7 +44,7 @@ async fn trickle(address: SocketAddr, attack: Attack) -> Result<()> {
 }
 
 async fn trickle_until_closed(address: SocketAddr, attack: Attack) -> Result<()> {
-    let mut client = FramedClient::connect(address, &[]).await?;
+    let mut client = Http2WireClient::connect(address, &[]).await?;
     client.frame(kind::SETTINGS, 1, 0, &[]).await?;
     let mut open = BTreeSet::new();
     let mut next = 1;
@@ -76,8 +76,11 @@ async fn trickle_until_closed(address: SocketAddr, attack: Attack) -> Result<()>
 }
 
 /// Sends requests as other clients do, one at a time, each on its own connection, until `enough`.
-async fn ask(address: SocketAddr, enough: impl Fn(&Others, Duration) -> bool) -> Result<Others> {
-    let mut others = Others::default();
+async fn ask(
+    address: SocketAddr,
+    enough: impl Fn(&OtherClientResults, Duration) -> bool,
+) -> Result<OtherClientResults> {
+    let mut others = OtherClientResults::default();
     let begun = Instant::now();
     while !enough(&others, begun.elapsed()) {
         let asked = Instant::now();
@@ -94,12 +97,12 @@ async fn ask(address: SocketAddr, enough: impl Fn(&Others, Duration) -> bool) ->
 }
 
 /// Runs the attack on one address, and returns the results of other clients at another address of the same gateway.
-async fn others_during(
+async fn other_clients_during(
     attacked: SocketAddr,
     asked: SocketAddr,
     attack: Attack,
-    enough: impl Fn(&Others, Duration) -> bool,
-) -> Result<Others> {
+    enough: impl Fn(&OtherClientResults, Duration) -> bool,
+) -> Result<OtherClientResults> {
     let mut clients = JoinSet::new();
     for _ in 0..attack.clients {
         clients.spawn(trickle(attacked, attack));
@@ -114,7 +117,7 @@ async fn origin() -> Result<TapOrigin> {
 }
 
 #[tokio::test]
-async fn bodies_at_a_trickle_do_not_cost_others_their_answers() -> Result<()> {
+async fn trickling_bodies_do_not_fail_other_requests() -> Result<()> {
     let origin = origin().await?;
     let site = GatewayConfigBuilder::new()
         .listener("timeouts: {body_grace: 2s}")
@@ -122,10 +125,10 @@ async fn bodies_at_a_trickle_do_not_cost_others_their_answers() -> Result<()> {
     let gateway = site.before(&origin).await?;
     let attack = Attack { clients: 4, streams: 40, pause: Duration::from_millis(200) };
     // Longer than the grace period of a slow body, so that many requests have been ended and restarted.
-    let enough = |others: &Others, passed: Duration| {
+    let enough = |others: &OtherClientResults, passed: Duration| {
         others.refused > 0 || (others.served >= 100 && passed > Duration::from_secs(4))
     };
-    let others = others_during(gateway.address(), gateway.address(), attack, enough).await?;
+    let others = other_clients_during(gateway.address(), gateway.address(), attack, enough).await?;
     ensure!(others.refused == 0 && others.slowest < DEADLINE, "{others:?}");
     gateway.stop().await
 }
@@ -136,12 +139,12 @@ const WHOLE_TIME: Duration = Duration::from_secs(30);
 
 #[tokio::test]
 #[ignore = "takes two minutes: make soak"]
-async fn the_whole_attack_beside_nginx_and_envoy() -> Result<()> {
+async fn the_full_slow_upload_attack_compared_with_nginx_and_envoy() -> Result<()> {
     let origin = origin().await?;
     let launch = Launch { files_max: Some(8192), ..Launch::default() };
     let gateway: TestGateway = GatewayConfigBuilder::new().launch(&origin, launch).await?;
-    let enough = |_: &Others, passed: Duration| passed > WHOLE_TIME;
-    let eddy = others_during(gateway.address(), gateway.address(), WHOLE, enough).await?;
+    let enough = |_: &OtherClientResults, passed: Duration| passed > WHOLE_TIME;
+    let eddy = other_clients_during(gateway.address(), gateway.address(), WHOLE, enough).await?;
     println!("eddy:  {eddy:?}");
     gateway.stop().await?;
     // NGINX supports only HTTP/2 on a cleartext port with HTTP/2.
@@ -151,12 +154,12 @@ async fn the_whole_attack_beside_nginx_and_envoy() -> Result<()> {
     };
     let http = [server(format!("{framed} http2")), server(plain.to_string())].concat();
     if let Some(_nginx) = Nginx::start(&http, TempDir::new("nginx")?, plain)? {
-        println!("nginx: {:?}", others_during(framed, plain, WHOLE, enough).await?);
+        println!("nginx: {:?}", other_clients_during(framed, plain, WHOLE, enough).await?);
     }
     if let Some(program) = Envoy::find()? {
         let address = place::fixed_address()?;
         let _envoy = Envoy::over_tcp(&program, address, origin.address())?;
-        println!("Envoy: {:?}", others_during(address, address, WHOLE, enough).await?);
+        println!("Envoy: {:?}", other_clients_during(address, address, WHOLE, enough).await?);
     }
     ensure!(eddy.refused == 0, "{eddy:?}");
     Ok(())

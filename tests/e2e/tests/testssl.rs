@@ -38,7 +38,7 @@ const EXPECTED: [(&str, &str); 8] = [
 ];
 
 #[tokio::test]
-async fn nothing_is_found_that_is_not_explained() -> Result<()> {
+async fn testssl_finds_only_documented_exceptions() -> Result<()> {
     if !test_peers::all_present(&[test_peers::TESTSSL])? {
         return Ok(());
     }

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::{OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::place::{self, TempDir};
-use eddy_e2e::secure::{Authority, Issued, SecureClient, SecureEnd, take_any};
+use eddy_e2e::secure::{Authority, Issued, SecureClient, SecureEnd, accept_any_certificate};
 use eddy_e2e::wire::WireClient;
 use rustix::process::{Signal, kill_process};
 use rustls::ClientConfig;
@@ -105,7 +105,7 @@ fn der(issued: &Issued) -> Result<CertificateDer<'static>> {
 }
 
 #[tokio::test]
-async fn the_name_decides_which_certificate_is_shown() -> Result<()> {
+async fn the_server_name_selects_the_certificate() -> Result<()> {
     let place = TlsSetup::start().await?;
     for (versions, host, expected) in
         [([&TLS13], "a.test", &place.a), ([&TLS12], "b.test", &place.b), ([&TLS13], "x.b.test", &place.b)]
@@ -126,7 +126,7 @@ async fn the_name_decides_which_certificate_is_shown() -> Result<()> {
 }
 
 #[tokio::test]
-async fn who_is_not_let_in_hears_why() -> Result<()> {
+async fn rejected_clients_get_a_tls_alert() -> Result<()> {
     let place = TlsSetup::start().await?;
     let known = place.clients.issue_client("alice")?;
     let forged = Authority::new("clients")?.issue_client("alice")?;
@@ -154,7 +154,7 @@ async fn who_is_not_let_in_hears_why() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_upstream_is_told_of_the_client() -> Result<()> {
+async fn the_upstream_gets_the_client_certificate() -> Result<()> {
     let place = TlsSetup::start().await?;
     let known = place.clients.issue_client("alice")?;
     let forging = "GET / HTTP/1.1\r\nHost: a.test\r\nX-Forwarded-Client-Cert: Hash=1;Subject=\"CN=bob\"\r\nX-Forwarded-Proto: http\r\n\r\n";
@@ -176,7 +176,7 @@ async fn the_upstream_is_told_of_the_client() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_renewed_certificate_is_shown_and_nobody_is_cut_off() -> Result<()> {
+async fn a_renewed_certificate_is_presented_without_closing_connections() -> Result<()> {
     let place = TlsSetup::start().await?;
     let mut before = place.open().await?;
     ensure!(before.exchange(GET).await?.status == 200);
@@ -195,7 +195,7 @@ async fn a_renewed_certificate_is_shown_and_nobody_is_cut_off() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_crash_while_the_files_are_broken_leaves_the_certificates() -> Result<()> {
+async fn a_crash_while_the_files_are_broken_keeps_the_certificates() -> Result<()> {
     let place = TlsSetup::start().await?;
     Issued { chain: String::new(), key: String::new() }.write(place.folder.path(), "a")?;
     place.gateway.lines().until("configuration rejected", 1).await?;
@@ -209,7 +209,7 @@ async fn a_crash_while_the_files_are_broken_leaves_the_certificates() -> Result<
 }
 
 #[tokio::test]
-async fn sessions_are_resumed_where_the_same_clients_are_taken() -> Result<()> {
+async fn sessions_are_resumed_where_the_same_clients_are_accepted() -> Result<()> {
     let place = TlsSetup::start().await?;
     for versions in [[&TLS13], [&TLS12]] {
         let config = place.servers.trust(None, &versions)?;
@@ -235,7 +235,7 @@ async fn sessions_are_resumed_where_the_same_clients_are_taken() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_certificate_that_was_taken_back_lets_nobody_in() -> Result<()> {
+async fn a_revoked_certificate_is_rejected() -> Result<()> {
     const CONFIG: &str = "\
 workers: 1
 admin: {address: ADMIN}
@@ -275,7 +275,7 @@ routes: {site: [{respond: {status: 204}}]}
 }
 
 #[tokio::test]
-async fn who_does_not_shake_hands_is_closed() -> Result<()> {
+async fn a_client_without_a_handshake_is_closed() -> Result<()> {
     let place = TlsSetup::start().await?;
     // Silence, an incomplete handshake, and another protocol.
     for (bytes, outcome) in [
@@ -297,7 +297,7 @@ async fn who_does_not_shake_hands_is_closed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn bodies_come_through_whole_in_both_directions() -> Result<()> {
+async fn bodies_are_complete_in_both_directions_over_tls() -> Result<()> {
     let origin = TapOrigin::with(|asked| {
         OriginScript::steps([ScriptStep::Send(response(200, "", &asked.request.body))])
     })
@@ -321,7 +321,7 @@ async fn bodies_come_through_whole_in_both_directions() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_end_is_said_unless_the_answer_was_cut() -> Result<()> {
+async fn a_close_notify_is_sent_unless_the_response_was_truncated() -> Result<()> {
     let origin = TapOrigin::with(|asked| match &*asked.request.target {
         b"/cut" => OriginScript::steps([
             ScriptStep::Send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n".to_vec()),
@@ -334,7 +334,7 @@ async fn an_end_is_said_unless_the_answer_was_cut() -> Result<()> {
     let mut client = place.open().await?;
     let close = "GET / HTTP/1.1\r\nHost: a.test\r\nConnection: close\r\n\r\n";
     ensure!(client.exchange(close).await?.text() == "whole");
-    ensure!(client.end().await? == SecureEnd::Said);
+    ensure!(client.end().await? == SecureEnd::CloseNotify);
     let mut client = place.open().await?;
     client.send("GET /cut HTTP/1.1\r\nHost: a.test\r\n\r\n").await?;
     ensure!(client.end().await? == SecureEnd::Cut);
@@ -343,7 +343,7 @@ async fn an_end_is_said_unless_the_answer_was_cut() -> Result<()> {
 
 /// An X.509 version 1 certificate can be configured; a cluster without verification accepts it.
 #[tokio::test]
-async fn a_certificate_of_version_1_is_shown_and_taken() -> Result<()> {
+async fn a_certificate_of_version_1_is_presented_and_accepted() -> Result<()> {
     const CONFIG: &str = "\
 workers: 1
 admin: {address: ADMIN}
@@ -369,7 +369,7 @@ clusters:
             ("ORIGIN".to_owned(), origin.address().to_string()),
         ];
         let gateway = TestGateway::launch(CONFIG, Launch { substitutes, ..Launch::default() }).await?;
-        let mut client = SecureClient::connect(old, &take_any(&versions)?, "a.test").await?;
+        let mut client = SecureClient::connect(old, &accept_any_certificate(&versions)?, "a.test").await?;
         ensure!(client.server_certificate() == der(&issued)?.as_ref(), "{version}");
         ensure!(client.exchange(GET).await?.status == 200, "{version}");
         ensure!(gateway.exchange(GET).await?.status == 200, "{version}");

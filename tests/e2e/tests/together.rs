@@ -110,7 +110,7 @@ async fn check(gateway: &TestGateway, field: &str, status: u16) -> Result<()> {
 }
 
 #[tokio::test]
-async fn three_runtimes_fail_side_by_side_whichever_was_loaded_first() -> Result<()> {
+async fn three_runtimes_fail_independently_in_any_load_order() -> Result<()> {
     let folder = TempDir::new("together")?;
     let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libtogether.so");
     let Some(library) = go::build("tests/filters/go", ".", Into::Library, &library)? else { return Ok(()) };

@@ -79,7 +79,7 @@ fn assert_json(response: &WireResponse, status: u16, body: &str) -> Result<()> {
 }
 
 #[tokio::test]
-async fn requests_with_json_are_calls_of_grpc() -> Result<()> {
+async fn json_requests_become_grpc_calls() -> Result<()> {
     let origin = TapOrigin::with(|asked| library(asked.request)).await?;
     let gateway = gateway(&origin, "").await?;
     // A request without a body is converted to one with a message.
@@ -116,7 +116,7 @@ async fn requests_with_json_are_calls_of_grpc() -> Result<()> {
 }
 
 #[tokio::test]
-async fn how_a_call_ended_is_the_status() -> Result<()> {
+async fn the_grpc_status_sets_the_http_status() -> Result<()> {
     let origin = TapOrigin::with(|asked| library(asked.request)).await?;
     let gateway = gateway(&origin, "").await?;
     let response = gateway.exchange(&get("/v1/shelves/none", "")).await?;
@@ -174,7 +174,7 @@ async fn streams_pass_message_by_message() -> Result<()> {
     second.open();
     client.until_unused(b"{\"title\":\"b\"}\n\r\n").await?;
     end.open();
-    let response = client.get_answer().await?;
+    let response = client.read_get_response().await?;
     ensure!(
         response.status == 200 && response.fields.text("content-type") == "application/x-ndjson",
         "{response:?}"
@@ -188,7 +188,7 @@ async fn streams_pass_message_by_message() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_stream_of_requests_goes_on_while_it_comes() -> Result<()> {
+async fn a_request_stream_is_forwarded_as_it_arrives() -> Result<()> {
     let origin = TapOrigin::with(|_| OriginScript::send(answer(&[&[0x08, 0x02]], WELL))).await?;
     let gateway = gateway(&origin, "").await?;
     let mut client = gateway.client().await?;
@@ -202,7 +202,7 @@ async fn a_stream_of_requests_goes_on_while_it_comes() -> Result<()> {
         .await?;
     client.send(chunk(br#"{"title":"b"}]"#)).await?;
     client.send("0\r\n\r\n").await?;
-    assert_json(&client.get_answer().await?, 200, r#"{"count":"2"}"#)?;
+    assert_json(&client.read_get_response().await?, 200, r#"{"count":"2"}"#)?;
     let seen = origin.log().until_requests(1).await?;
     ensure!(frames(&seen[0].body) == [text_2("a"), text_2("b")], "{seen:?}");
     gateway.stop().await
@@ -234,7 +234,7 @@ async fn a_large_message_passes_and_one_that_is_too_large_does_not() -> Result<(
 }
 
 #[tokio::test]
-async fn a_message_that_breaks_off_is_not_taken_for_whole() -> Result<()> {
+async fn a_truncated_message_does_not_look_complete() -> Result<()> {
     // A message larger than the buffer, then an error status: the client must see that something is missing.
     let message = [&[0x12, 0x80, 0x80, 0x80, 0x01][..], "x".repeat(1 << 21).as_bytes()].concat();
     let origin =

@@ -282,7 +282,7 @@ fn judge(behaviour: &Behaviour, next: &ClientEvent) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_misbehaving_origin_harms_its_own_exchange_only() -> Result<()> {
+async fn a_misbehaving_origin_affects_only_its_own_exchange() -> Result<()> {
     let origin = TapOrigin::with(choose).await?;
     let gateway = GatewayConfigBuilder::new().cluster("ejection: {failures: 0}").before(&origin).await?;
     let mut wrong = Vec::new();
@@ -337,7 +337,7 @@ async fn a_post_is_never_sent_twice() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_unsolicited_answer_on_an_idle_link_is_nobodys() -> Result<()> {
+async fn an_unsolicited_response_on_an_idle_link_is_discarded() -> Result<()> {
     let said: Vec<Gate> = (0..10).map(|_| Gate::default()).collect();
     let gates = said.clone();
     let origin = TapOrigin::with(move |asked| {
@@ -381,15 +381,15 @@ async fn nothing_flows_as_a_tunnel_before_101() -> Result<()> {
     let gateway = GatewayConfigBuilder::new().before(&origin).await?;
     let mut client = gateway.client().await?;
     client.send("GET /u HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\n\r\n").await?;
-    assert_eq!(client.get_answer().await?.text(), "no tunnel");
-    assert_eq!(client.get_answer().await?.text(), "second");
+    assert_eq!(client.read_get_response().await?.text(), "no tunnel");
+    assert_eq!(client.read_get_response().await?.text(), "second");
     let targets: Vec<String> = origin.log().requests().iter().map(|request| request.target_text()).collect();
     assert_eq!(targets, ["/u", "/2"]);
     gateway.stop().await
 }
 
 #[tokio::test]
-async fn a_dead_origin_is_502_at_once_and_a_new_one_is_found() -> Result<()> {
+async fn a_dead_origin_is_502_immediately_and_a_restarted_one_is_used() -> Result<()> {
     let address = place::fixed_address()?;
     let bystander = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
@@ -419,7 +419,7 @@ async fn a_dead_origin_is_502_at_once_and_a_new_one_is_found() -> Result<()> {
 /// F23: the origin closes idle links at about the time the gateway sends on them; a replayable request never fails for
 /// it.
 #[tokio::test]
-async fn a_link_that_closes_as_it_is_used_costs_no_answer() -> Result<()> {
+async fn a_stale_link_costs_no_response() -> Result<()> {
     for delay in [0, 1, 2, 3, 5, 8] {
         let origin = TapOrigin::with(move |asked| {
             let ok = ScriptStep::Send(response(200, "", asked.request.target_text()));
@@ -444,7 +444,7 @@ async fn a_link_that_closes_as_it_is_used_costs_no_answer() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_post_on_a_stale_link_is_answered_definitely() -> Result<()> {
+async fn a_post_on_a_stale_link_gets_a_definite_response() -> Result<()> {
     let origin = TapOrigin::with(|asked| {
         if asked.number == 1 {
             return OriginScript::steps([ScriptStep::Reset]);
@@ -480,7 +480,7 @@ async fn idle_links_are_kept_within_their_limits() -> Result<()> {
         clients.push(client);
     }
     for client in &mut clients {
-        assert_eq!(client.get_answer().await?.status, 200);
+        assert_eq!(client.read_get_response().await?.status, 200);
     }
     let links = origin.log().connections();
     origin.log().until_ended(links.saturating_sub(2)).await?;
@@ -503,7 +503,7 @@ async fn idle_links_are_kept_within_their_limits() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_failing_endpoint_is_left_out_for_a_while() -> Result<()> {
+async fn a_failing_endpoint_is_ejected_for_a_while() -> Result<()> {
     let bad = TapOrigin::with(|_| OriginScript::steps([ScriptStep::Reset])).await?;
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
@@ -523,7 +523,7 @@ async fn a_failing_endpoint_is_left_out_for_a_while() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_client_that_is_cut_sees_it() -> Result<()> {
+async fn a_truncated_response_is_visible_to_the_client() -> Result<()> {
     let head = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345";
     let origin = TapOrigin::with(move |_| {
         OriginScript::steps([send(head), ScriptStep::Pause(BEAT), ScriptStep::Close])

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::framed::{ENDS, FramedClient, HEAD, block, bomb, frame, kind, repeated, request};
-use eddy_e2e::framed_origin::{FrameReply, FramedOrigin, Heard};
+use eddy_e2e::framed::{ENDS, HEAD, Http2WireClient, block, bomb, frame, kind, repeated, request};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::go;
+use eddy_e2e::http2_origin::{FrameReply, Http2Origin, ReceivedFrame};
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapOrigin, response};
 use eddy_e2e::others;
 use eddy_e2e::place::{self, TempDir};
@@ -122,7 +122,7 @@ impl Http2GatewayChain {
 }
 
 #[tokio::test]
-async fn bodies_are_whole_between_all_versions_and_ways() -> Result<()> {
+async fn bodies_are_complete_between_all_versions_and_directions() -> Result<()> {
     if !all_present(&[CURL_HTTP2])? {
         return Ok(());
     }
@@ -156,7 +156,7 @@ async fn bodies_are_whole_between_all_versions_and_ways() -> Result<()> {
 }
 
 #[tokio::test]
-async fn many_requests_at_once_are_each_answered() -> Result<()> {
+async fn many_concurrent_requests_each_get_a_response() -> Result<()> {
     if !all_present(&[H2LOAD])? {
         return Ok(());
     }
@@ -178,7 +178,7 @@ async fn many_requests_at_once_are_each_answered() -> Result<()> {
 }
 
 #[tokio::test]
-async fn trailers_and_interim_answers_pass_between_all_versions() -> Result<()> {
+async fn trailers_and_interim_responses_pass_between_all_versions() -> Result<()> {
     let origin = TapOrigin::with(|_| {
         let head = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         OriginScript::send(format!("{head}3\r\nabc\r\n0\r\nGrpc-Status: 0\r\n\r\n"))
@@ -186,7 +186,7 @@ async fn trailers_and_interim_answers_pass_between_all_versions() -> Result<()> 
     .await?;
     let chain = Http2GatewayChain::before(&origin).await?;
     for (asked, way) in ["plain1", "plain2", "tls2"].into_iter().enumerate() {
-        let mut client = FramedClient::connect(chain.gateway.address(), &[]).await?;
+        let mut client = Http2WireClient::connect(chain.gateway.address(), &[]).await?;
         let path = format!("/{way}/");
         client.frame(kind::HEADERS, HEAD, 1, &request("POST", &path, &[("te", "trailers")])).await?;
         client.frame(kind::DATA, 0, 1, b"hello").await?;
@@ -218,7 +218,7 @@ async fn trailers_and_interim_answers_pass_between_all_versions() -> Result<()> 
 }
 
 #[tokio::test]
-async fn who_breaks_off_is_told_to_the_other_side() -> Result<()> {
+async fn a_reset_of_one_side_is_forwarded_to_the_other() -> Result<()> {
     let gate = Gate::default();
     let waits = gate.clone();
     let origin = TapOrigin::with(move |asked| match asked.request.target_text().as_str() {
@@ -232,7 +232,7 @@ async fn who_breaks_off_is_told_to_the_other_side() -> Result<()> {
     .await?;
     let chain = Http2GatewayChain::before(&origin).await?;
     for way in ["plain2", "tls2"] {
-        let mut client = FramedClient::connect(chain.gateway.address(), &[]).await?;
+        let mut client = Http2WireClient::connect(chain.gateway.address(), &[]).await?;
         client.frame(kind::HEADERS, ENDS, 1, &request("GET", &format!("/{way}/cut"), &[])).await?;
         let reset = client.until("a reset", |frame| frame.kind == kind::RST_STREAM).await?;
         ensure!((reset.stream, reset.number(0)) == (1, 2), "{reset:?}");
@@ -261,7 +261,7 @@ fn ok(stream: u32) -> Vec<u8> {
 }
 
 /// Starts a gateway in front of an HTTP/2 endpoint, with these additional keys of the cluster.
-async fn gateway_before(origin: &FramedOrigin, keys: &[&str]) -> Result<TestGateway> {
+async fn gateway_before(origin: &Http2Origin, keys: &[&str]) -> Result<TestGateway> {
     let tap = TapOrigin::start().await?;
     let mut site = GatewayConfigBuilder::new()
         .without_default_rule()
@@ -273,12 +273,12 @@ async fn gateway_before(origin: &FramedOrigin, keys: &[&str]) -> Result<TestGate
     site.before(&tap).await
 }
 
-fn is_head(heard: &Heard) -> bool {
+fn is_head(heard: &ReceivedFrame) -> bool {
     heard.frame.kind == kind::HEADERS
 }
 
 #[tokio::test]
-async fn what_an_endpoint_has_not_looked_at_is_asked_again() -> Result<()> {
+async fn unprocessed_requests_are_retried_after_goaway() -> Result<()> {
     type Refusal = fn(u32) -> FrameReply;
     let refusals: [(Refusal, &str); 3] = [
         // GOAWAY with a last stream before this one.
@@ -289,7 +289,7 @@ async fn what_an_endpoint_has_not_looked_at_is_asked_again() -> Result<()> {
     for (refusal, name) in refusals {
         let refused = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&refused);
-        let origin = FramedOrigin::with(&[], move |heard| match is_head(heard) {
+        let origin = Http2Origin::with(&[], move |heard| match is_head(heard) {
             true if count.fetch_add(1, Ordering::SeqCst) == 0 => refusal(heard.frame.stream),
             true => FrameReply::bytes(ok(heard.frame.stream)),
             false => FrameReply::nothing(),
@@ -307,8 +307,8 @@ async fn what_an_endpoint_has_not_looked_at_is_asked_again() -> Result<()> {
 
 /// A batch of access log entries has no client that would give up.
 #[tokio::test]
-async fn an_endpoint_that_leaves_every_link_is_not_connected_to_without_end() -> Result<()> {
-    let framed = FramedOrigin::with(&[], |heard| match is_head(heard) {
+async fn an_endpoint_that_sends_goaway_on_every_link_is_not_retried_endlessly() -> Result<()> {
+    let framed = Http2Origin::with(&[], |heard| match is_head(heard) {
         true => FrameReply::last(frame(kind::GOAWAY, 0, 0, &[0; 8])),
         false => FrameReply::nothing(),
     })
@@ -329,11 +329,11 @@ async fn an_endpoint_that_leaves_every_link_is_not_connected_to_without_end() ->
 }
 
 #[tokio::test]
-async fn an_endpoint_whose_heads_are_out_of_proportion_loses_its_link() -> Result<()> {
+async fn an_endpoint_with_heads_out_of_proportion_loses_its_link() -> Result<()> {
     // The header of 3.9 KB comes with the first response of a link, and is referenced 16 times in each: 60 KB for a few
     // bytes.
     let status = [(":status", "200")];
-    let origin = FramedOrigin::with(&[], move |heard| match is_head(heard) {
+    let origin = Http2Origin::with(&[], move |heard| match is_head(heard) {
         true if heard.frame.stream == 1 => {
             FrameReply::bytes(frame(kind::HEADERS, ENDS, 1, &bomb(&status, 14)))
         }
@@ -354,7 +354,7 @@ async fn an_endpoint_whose_heads_are_out_of_proportion_loses_its_link() -> Resul
 }
 
 #[tokio::test]
-async fn what_may_have_been_looked_at_is_not() -> Result<()> {
+async fn possibly_processed_requests_are_not_retried() -> Result<()> {
     type End = fn(u32) -> FrameReply;
     let ends: [(End, &str); 5] = [
         (|_| FrameReply::last(Vec::new()), "upstream_closed"),
@@ -370,7 +370,7 @@ async fn what_may_have_been_looked_at_is_not() -> Result<()> {
         ),
     ];
     for (end, reason) in ends {
-        let origin = FramedOrigin::with(&[], move |heard| match is_head(heard) {
+        let origin = Http2Origin::with(&[], move |heard| match is_head(heard) {
             true => end(heard.frame.stream),
             false => FrameReply::nothing(),
         })
@@ -390,7 +390,7 @@ async fn what_may_have_been_looked_at_is_not() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_speaks_something_else_is_told_by_name() -> Result<()> {
+async fn an_endpoint_without_http2_is_reported() -> Result<()> {
     // An HTTP/1 endpoint in cleartext; over TLS one that refuses the ALPN protocol, and one without ALPN.
     let origin = TapOrigin::start().await?;
     let authority = Authority::new("servers")?;
@@ -432,11 +432,11 @@ async fn an_endpoint_that_speaks_something_else_is_told_by_name() -> Result<()> 
 }
 
 #[tokio::test]
-async fn no_more_requests_are_sent_at_once_than_the_endpoint_takes() -> Result<()> {
+async fn concurrent_streams_respect_the_limit_of_the_endpoint() -> Result<()> {
     let gate = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&gate);
     // Two concurrent streams per connection; responses come once there are six requests in total.
-    let origin = FramedOrigin::with(&[0, 3, 0, 0, 0, 2], move |heard| {
+    let origin = Http2Origin::with(&[0, 3, 0, 0, 0, 2], move |heard| {
         if !is_head(heard) {
             return FrameReply::nothing();
         }
@@ -465,7 +465,7 @@ async fn no_more_requests_are_sent_at_once_than_the_endpoint_takes() -> Result<(
 }
 
 #[tokio::test]
-async fn a_client_that_reads_slowly_holds_its_own_stream_alone() -> Result<()> {
+async fn a_slow_client_blocks_only_its_own_stream() -> Result<()> {
     let origin = TapOrigin::with(|asked| match asked.request.target_text().as_str() {
         "/large" => OriginScript::send(response(200, "", vec![7; 40_000_000])),
         _ => OriginScript::send(response(200, "", "small")),
@@ -516,8 +516,8 @@ fn memory(gateway: &TestGateway) -> Result<u64> {
 }
 
 #[tokio::test]
-async fn idle_links_say_goodbye_and_worn_ones_are_replaced() -> Result<()> {
-    let origin = FramedOrigin::with(&[], |heard| match is_head(heard) {
+async fn idle_links_send_goaway_and_worn_out_ones_are_replaced() -> Result<()> {
+    let origin = Http2Origin::with(&[], |heard| match is_head(heard) {
         true => FrameReply::bytes(ok(heard.frame.stream)),
         false => FrameReply::nothing(),
     })
@@ -526,7 +526,8 @@ async fn idle_links_say_goodbye_and_worn_ones_are_replaced() -> Result<()> {
     for _ in 0..3 {
         ensure!(gateway.exchange(get("/", "")).await?.status == 200);
     }
-    let goodbyes = |heard: &[Heard]| heard.iter().filter(|heard| heard.frame.kind == kind::GOAWAY).count();
+    let goodbyes =
+        |heard: &[ReceivedFrame]| heard.iter().filter(|heard| heard.frame.kind == kind::GOAWAY).count();
     let heard = origin.until("two goodbyes", |heard| goodbyes(heard) == 2).await?;
     let connections: Vec<usize> =
         heard.iter().filter(|heard| is_head(heard)).map(|heard| heard.connection).collect();
@@ -536,7 +537,7 @@ async fn idle_links_say_goodbye_and_worn_ones_are_replaced() -> Result<()> {
 }
 
 #[tokio::test]
-async fn nothing_is_lost_while_an_endpoint_takes_its_leave_again_and_again() -> Result<()> {
+async fn repeated_goaways_of_an_endpoint_lose_nothing() -> Result<()> {
     if !all_present(&[H2LOAD])? {
         return Ok(());
     }
@@ -561,7 +562,7 @@ async fn nothing_is_lost_while_an_endpoint_takes_its_leave_again_and_again() -> 
 }
 
 #[tokio::test]
-async fn nginx_is_spoken_to_while_it_ends_connections() -> Result<()> {
+async fn nginx_is_used_over_http2_while_it_closes_connections() -> Result<()> {
     if !all_present(&[NGINX_HTTP2, H2LOAD])? {
         return Ok(());
     }
@@ -599,7 +600,7 @@ async fn nginx_is_spoken_to_while_it_ends_connections() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_server_of_go_is_spoken_to() -> Result<()> {
+async fn a_go_server_is_used_over_http2() -> Result<()> {
     let folder = TempDir::new("h2c")?;
     let program = go::build("tests/e2e/data/h2c", ".", go::Into::Program, &folder.join("h2c"))?;
     let Some(program) = program else { return Ok(()) };
@@ -637,10 +638,10 @@ async fn a_server_of_go_is_spoken_to() -> Result<()> {
 }
 
 #[tokio::test]
-async fn health_checks_speak_it_too() -> Result<()> {
+async fn health_checks_use_http2_too() -> Result<()> {
     let well = Arc::new(AtomicUsize::new(1));
     let is_well = Arc::clone(&well);
-    let origin = FramedOrigin::with(&[], move |heard| {
+    let origin = Http2Origin::with(&[], move |heard| {
         let status = if is_well.load(Ordering::SeqCst) == 1 { "200" } else { "500" };
         match is_head(heard) {
             true => FrameReply::bytes(answer(heard.frame.stream, ENDS, &[(":status", status)])),
@@ -663,10 +664,10 @@ async fn health_checks_speak_it_too() -> Result<()> {
 const CONTINUE_CODED: &[u8] = &[0x08, 0x00, 0xb1, 0x0f, 0x52, 0x4d, 0x55, 0xa5];
 
 #[tokio::test]
-async fn the_endpoint_is_asked_whether_the_body_may_come() -> Result<()> {
+async fn expect_100_continue_is_forwarded_over_http2() -> Result<()> {
     let fields = &[("expect", "100-continue"), ("content-length", "5")];
     for (path, answered) in [("/yes", "100"), ("/no", "401")] {
-        let origin = FramedOrigin::with(&[], move |heard| {
+        let origin = Http2Origin::with(&[], move |heard| {
             let stream = heard.frame.stream;
             match heard.frame.kind {
                 kind::HEADERS => {
@@ -679,7 +680,7 @@ async fn the_endpoint_is_asked_whether_the_body_may_come() -> Result<()> {
         })
         .await?;
         let gateway = gateway_before(&origin, &[]).await?;
-        let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+        let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
         client.frame(kind::HEADERS, HEAD, 1, &request("POST", path, fields)).await?;
         let first = client.until("an answer", |frame| frame.kind == kind::HEADERS).await?;
         if answered == "100" {
@@ -717,8 +718,8 @@ async fn the_endpoint_is_asked_whether_the_body_may_come() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_call_may_be_silent_where_a_body_may_not() -> Result<()> {
-    let origin = FramedOrigin::with(&[], |heard| match heard.frame.ends() {
+async fn a_grpc_stream_may_be_silent_where_a_body_may_not() -> Result<()> {
+    let origin = Http2Origin::with(&[], |heard| match heard.frame.ends() {
         true => {
             FrameReply::bytes(answer(heard.frame.stream, ENDS, &[(":status", "200"), ("grpc-status", "0")]))
         }
@@ -743,11 +744,11 @@ async fn a_call_may_be_silent_where_a_body_may_not() -> Result<()> {
     call.send(begin("application/grpc")).await?;
     let mut body = gateway.client().await?;
     body.send(begin("application/json")).await?;
-    let response = body.get_answer().await?;
+    let response = body.read_get_response().await?;
     ensure!(response.status == 408, "{response:?}");
     ensure!(call.is_quiet_for(Duration::from_millis(500)).await, "the call was ended");
     call.send("0\r\n\r\n").await?;
-    let response = call.get_answer().await?;
+    let response = call.read_get_response().await?;
     ensure!(response.status == 200, "{response:?}");
     gateway.stop().await
 }

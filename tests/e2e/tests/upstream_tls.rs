@@ -112,7 +112,7 @@ fn outcome(cluster: &str, outcome: &str) -> String {
 }
 
 #[tokio::test]
-async fn an_endpoint_has_to_show_what_is_asked_of_it() -> Result<()> {
+async fn an_endpoint_must_present_a_valid_certificate() -> Result<()> {
     let place = UpstreamTlsSetup::new().await?;
     let gateway = place.start(&all()).await?;
     for cluster in ["full", "quiet", "anyname", "anybody"] {
@@ -148,7 +148,7 @@ async fn an_endpoint_has_to_show_what_is_asked_of_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn eddy_shows_who_it_is_where_it_is_asked() -> Result<()> {
+async fn eddy_presents_its_client_certificate_where_requested() -> Result<()> {
     let place = UpstreamTlsSetup::new().await?;
     let clients = Authority::new("clients")?;
     let own = clients.issue_client("eddy")?;
@@ -178,7 +178,7 @@ async fn eddy_shows_who_it_is_where_it_is_asked() -> Result<()> {
 }
 
 #[tokio::test]
-async fn links_are_kept_and_sessions_taken_up_again() -> Result<()> {
+async fn links_are_kept_and_sessions_resumed() -> Result<()> {
     let place = UpstreamTlsSetup::new().await?;
     let tls = "tls: {server_name: a.test, authorities: CERTS/servers.pem}";
     let gateway = place.start(&one(&format!("endpoints: ['GOOD'], {tls}"))).await?;
@@ -209,7 +209,7 @@ async fn links_are_kept_and_sessions_taken_up_again() -> Result<()> {
 }
 
 #[tokio::test]
-async fn whom_is_trusted_no_longer_is_spoken_to_no_longer() -> Result<()> {
+async fn links_to_endpoints_no_longer_trusted_are_not_reused() -> Result<()> {
     let place = UpstreamTlsSetup::new().await?;
     let cluster = "endpoints: ['GOOD'], ejection: {failures: 0}, tls: {server_name: a.test, authorities: CERTS/trusted.pem}";
     let trust = |authority: &Authority| -> Result<()> {
@@ -237,7 +237,7 @@ async fn whom_is_trusted_no_longer_is_spoken_to_no_longer() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_endpoint_that_fails_handshakes_is_left_out() -> Result<()> {
+async fn an_endpoint_that_fails_handshakes_is_ejected() -> Result<()> {
     let place = UpstreamTlsSetup::new().await?;
     let cluster = "endpoints: ['GOOD', 'EXPIRED'], ejection: {failures: 2}, tls: {server_name: a.test, authorities: CERTS/servers.pem}";
     let gateway = place.start(&one(cluster)).await?;
@@ -252,7 +252,7 @@ async fn an_endpoint_that_fails_handshakes_is_left_out() -> Result<()> {
 }
 
 #[tokio::test]
-async fn bodies_come_through_whole_in_both_directions() -> Result<()> {
+async fn bodies_are_complete_in_both_directions_over_tls() -> Result<()> {
     let place = UpstreamTlsSetup::new().await?;
     let gateway = place.start(&all()).await?;
     let mut client = gateway.client().await?;
@@ -271,7 +271,7 @@ async fn bodies_come_through_whole_in_both_directions() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_filter_asks_over_tls_as_well() -> Result<()> {
+async fn filter_calls_use_tls_as_well() -> Result<()> {
     let place = UpstreamTlsSetup::new().await?;
     let frame = FRAME.replace("routes: site}", "routes: site, filters: [ask]}");
     let config = format!(
@@ -289,7 +289,7 @@ async fn a_filter_asks_over_tls_as_well() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_nginx_conf_leads_to_upstreams_inside_of_tls() -> Result<()> {
+async fn an_nginx_conf_configures_upstream_tls() -> Result<()> {
     let place = UpstreamTlsSetup::new().await?;
     let config = "\
 events {}
@@ -342,7 +342,7 @@ http {
 }
 
 #[tokio::test]
-async fn a_configuration_of_envoys_leads_to_endpoints_inside_of_tls() -> Result<()> {
+async fn an_envoy_configuration_configures_upstream_tls() -> Result<()> {
     let place = UpstreamTlsSetup::new().await?;
     let endpoint = place.good.address();
     let trusted = |authority: &str| format!("trusted_ca: {{filename: CERTS/{authority}.pem}}");
@@ -417,7 +417,7 @@ async fn a_configuration_of_envoys_leads_to_endpoints_inside_of_tls() -> Result<
 
 /// Starts the real NGINX as an endpoint that requires client certificates, and returns its address; `None` when it is
 /// not installed.
-fn asking_nginx(own: &Issued, clients: &Authority) -> Result<Option<(Nginx, SocketAddr)>> {
+fn nginx_with_client_certificates(own: &Issued, clients: &Authority) -> Result<Option<(Nginx, SocketAddr)>> {
     let folder = TempDir::new("nginx")?;
     own.write(folder.path(), "own")?;
     std::fs::write(folder.join("clients.pem"), clients.pem())?;
@@ -431,11 +431,13 @@ fn asking_nginx(own: &Issued, clients: &Authority) -> Result<Option<(Nginx, Sock
 }
 
 #[tokio::test]
-async fn the_real_nginx_takes_eddy_for_what_it_shows() -> Result<()> {
+async fn the_real_nginx_accepts_the_client_certificate_of_eddy() -> Result<()> {
     let place = UpstreamTlsSetup::new().await?;
     let clients = Authority::new("clients")?;
     clients.issue_client("eddy")?.write(place.folder.path(), "own")?;
-    let Some((_nginx, address)) = asking_nginx(&place.servers.issue(&["a.test"])?, &clients)? else {
+    let Some((_nginx, address)) =
+        nginx_with_client_certificates(&place.servers.issue(&["a.test"])?, &clients)?
+    else {
         return Ok(());
     };
     let tls = "tls: {server_name: a.test, authorities: CERTS/servers.pem, certificate: {chain: CERTS/own.crt, key: CERTS/own.key}}";

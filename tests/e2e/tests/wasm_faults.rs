@@ -18,7 +18,7 @@ async fn before(origin: &TapOrigin, parts: &str, isolation: &str) -> Result<(Tes
 }
 
 #[tokio::test]
-async fn every_evil_in_a_head_ends_its_exchange_alone() -> Result<()> {
+async fn every_hostile_head_callback_ends_only_its_exchange() -> Result<()> {
     for isolation in ["worker", "stream"] {
         for (name, code, status) in MODULES {
             let origin = TapOrigin::start().await?;
@@ -30,7 +30,7 @@ async fn every_evil_in_a_head_ends_its_exchange_alone() -> Result<()> {
                 let witness = gateway.exchange(&get("/free/", "")).await.context(told.clone())?;
                 ensure!(witness.status == 200, "{told}: {witness:?}");
                 // The instance in reserve takes over at once; the next one may have to be started first.
-                until_well(&gateway).await.context(told.clone())?;
+                until_served_again(&gateway).await.context(told.clone())?;
             }
             let good =
                 origin.log().requests().iter().filter(|request| request.fields.text("x-ok") == "1").count();
@@ -42,7 +42,7 @@ async fn every_evil_in_a_head_ends_its_exchange_alone() -> Result<()> {
 }
 
 /// Waits until the module serves requests again.
-async fn until_well(gateway: &TestGateway) -> Result<()> {
+async fn until_served_again(gateway: &TestGateway) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         let next = gateway.exchange(&get("/", "")).await?;
@@ -65,7 +65,7 @@ const LATER: [(&str, &str, &str, Option<u16>); 6] = [
 ];
 
 #[tokio::test]
-async fn every_evil_in_a_later_callback_ends_its_exchange_alone() -> Result<()> {
+async fn every_hostile_later_callback_ends_only_its_exchange() -> Result<()> {
     let post =
         |fields: &str| format!("POST / HTTP/1.1\r\nHost: a.test\r\nContent-Length: 4\r\n{fields}\r\nbody");
     for isolation in ["worker", "stream"] {
@@ -84,7 +84,7 @@ async fn every_evil_in_a_later_callback_ends_its_exchange_alone() -> Result<()> 
                 }
                 let witness = gateway.exchange(&get("/free/", "")).await.context(told.clone())?;
                 ensure!(witness.status == 200, "{told}: {witness:?}");
-                until_well(&gateway).await.context(told.clone())?;
+                until_served_again(&gateway).await.context(told.clone())?;
                 let well = gateway.exchange(&post("")).await.context(told.clone())?;
                 ensure!(well.status == 200, "{told}: {well:?}");
                 gateway.stop().await.context(told)?;
@@ -95,7 +95,7 @@ async fn every_evil_in_a_later_callback_ends_its_exchange_alone() -> Result<()> 
 }
 
 #[tokio::test]
-async fn evil_ticks_harm_only_their_module() -> Result<()> {
+async fn hostile_ticks_affect_only_their_module() -> Result<()> {
     for (name, code) in [("unreachable", "(unreachable)"), ("a loop", "(loop $l (br $l))")] {
         let parts = format!(
             r#"(func (export "proxy_on_configure") (param i32 i32) (result i32)
@@ -110,7 +110,7 @@ async fn evil_ticks_harm_only_their_module() -> Result<()> {
             gateway.lines().until("proxy_on_tick", count).await.context(name)?;
             let witness = gateway.exchange(&get("/free/", "")).await?;
             ensure!(witness.status == 200, "{name}: {witness:?}");
-            until_well(&gateway).await.context(name)?;
+            until_served_again(&gateway).await.context(name)?;
         }
         gateway.stop().await?;
     }
@@ -139,7 +139,7 @@ async fn the_log_names_the_limit_and_its_key() -> Result<()> {
             for _ in 0..20 {
                 let evil = gateway.exchange(&get("/", "X-Evil: 1\r\n")).await?;
                 ensure!(evil.status == 500, "{evil:?}, {}", context());
-                until_well(&gateway).await?;
+                until_served_again(&gateway).await?;
             }
             let lines = gateway.lines().text();
             let is_meant = |line: &&str| line.contains(told);

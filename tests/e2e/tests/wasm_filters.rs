@@ -67,7 +67,7 @@ async fn heads_are_read_and_changed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_module_answers_by_itself() -> Result<()> {
+async fn a_module_sends_a_local_reply() -> Result<()> {
     let fields = wasm::pairs(&[("x-why", "because"), ("content-length", "3")]);
     let parts = format!(
         r#"(func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32)
@@ -94,7 +94,7 @@ async fn a_module_answers_by_itself() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_examples_in_rust_do_what_they_say() -> Result<()> {
+async fn the_rust_examples_work_as_documented() -> Result<()> {
     let Some(modules) = wasm::examples()? else { return Ok(()) };
     let origin = TapOrigin::with(|asked| {
         let target = asked.request.target_text();
@@ -147,7 +147,7 @@ async fn the_examples_in_rust_do_what_they_say() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_examples_in_c_do_what_they_say() -> Result<()> {
+async fn the_c_examples_work_as_documented() -> Result<()> {
     let folder = TempDir::new("wasm-c")?;
     let Some(modules) = wasm::examples_in_c(&folder)? else { return Ok(()) };
     let long = "a colour, ".repeat(30_000);
@@ -235,7 +235,7 @@ fn asking() -> String {
 }
 
 #[tokio::test]
-async fn an_answer_that_comes_too_late_is_nobody_else_s() -> Result<()> {
+async fn a_late_call_response_reaches_no_other_exchange() -> Result<()> {
     let [late, has_come, other] = [Gate::default(), Gate::default(), Gate::default()];
     let gates = [late.clone(), has_come.clone(), other.clone()];
     let asked = TapOrigin::with(move |asked| {
@@ -273,7 +273,7 @@ async fn an_answer_that_comes_too_late_is_nobody_else_s() -> Result<()> {
         ensure!(gateway.exchange(&get("/meanwhile", "")).await?.status == 200);
     }
     other.open();
-    ensure!(client.get_answer().await?.status == 200);
+    ensure!(client.read_get_response().await?.status == 200);
     let requests = origin.log().requests();
     let stayed = requests.iter().find(|request| request.target_text() == "/stays");
     ensure!(stayed.is_some_and(|request| request.fields.text("x-answer") == "b"), "{requests:?}");
@@ -307,7 +307,7 @@ const SIGNING: &str = r#"
         (then (drop (call $log (i32.const 2) `a plugin is gone`)))))"#;
 
 #[tokio::test]
-async fn filters_of_one_module_stand_side_by_side_and_are_told_of_their_ends() -> Result<()> {
+async fn filters_of_one_module_coexist_and_get_their_end_callbacks() -> Result<()> {
     for isolation in ISOLATIONS {
         let folder = TempDir::new("wasm")?;
         let path = folder.join("f.wasm");
@@ -387,7 +387,7 @@ fn marking(mark: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_tick_goes_on_with_what_waits_and_a_changed_module_takes_over() -> Result<()> {
+async fn a_tick_resumes_waiting_exchanges_and_a_changed_module_is_loaded() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let (gateway, folder) = before(&origin, &marking("old"), "worker", "").await?;
     let mark = async || anyhow::Ok(gateway.exchange(&get("/", "")).await?.fields.text("x-mark"));
@@ -399,7 +399,7 @@ async fn a_tick_goes_on_with_what_waits_and_a_changed_module_takes_over() -> Res
     std::fs::rename(folder.join("next"), folder.join("f.wasm"))?;
     gateway.lines().until("configuration reloaded", 1).await?;
     ensure!(mark().await? == "new");
-    let late = waiting.get_answer().await?;
+    let late = waiting.read_get_response().await?;
     ensure!(late.status == 200 && late.fields.text("x-mark") == "old", "{late:?}");
     let requests = origin.log().requests();
     let waited = requests.iter().find(|request| request.target_text() == "/waits");
@@ -413,7 +413,7 @@ async fn a_tick_goes_on_with_what_waits_and_a_changed_module_takes_over() -> Res
 }
 
 #[tokio::test]
-async fn a_module_that_cannot_be_used_is_a_problem_of_the_configuration() -> Result<()> {
+async fn an_unusable_module_is_a_configuration_problem() -> Result<()> {
     let refuses = r#"(func (export "proxy_on_configure") (param i32 i32) (result i32)
         (drop (call $log (i32.const 4) `no user is given`)) (i32.const 0))"#;
     let cases = [
@@ -491,7 +491,7 @@ async fn sized() -> Result<(TapOrigin, String)> {
 }
 
 #[tokio::test]
-async fn a_body_that_a_module_looks_at_keeps_its_length() -> Result<()> {
+async fn a_body_that_a_module_only_reads_keeps_its_length() -> Result<()> {
     for (name, head, body) in LENGTHS {
         let (origin, large) = sized().await?;
         let (gateway, _folder) = before(&origin, &of_lengths(head, body, 0), "worker", "").await?;
@@ -515,7 +515,7 @@ async fn a_body_that_a_module_looks_at_keeps_its_length() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_body_that_a_module_holds_gets_another_length() -> Result<()> {
+async fn a_body_that_a_module_buffers_can_change_its_length() -> Result<()> {
     let (origin, large) = sized().await?;
     let parts =
         of_lengths("", "(drop (call $set_body (i32.const 1) (i32.const 0) (local.get 1) `other`))", 1);
@@ -529,7 +529,7 @@ async fn a_body_that_a_module_holds_gets_another_length() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_length_that_changes_behind_its_head_is_a_fault_of_the_filter() -> Result<()> {
+async fn a_length_that_changes_after_its_head_is_a_filter_fault() -> Result<()> {
     let shorter = "(drop (call $set_body (i32.const 1) (i32.const 0) (i32.const 1) ``))";
     for (told, body, keys) in [
         ("it made the body longer", APPEND, ""),

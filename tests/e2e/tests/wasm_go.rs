@@ -47,7 +47,7 @@ async fn gateway(module: &Path, origin: &TapOrigin, name: &str, config: &str) ->
 }
 
 #[tokio::test]
-async fn basic_auth_lets_in_whom_it_knows() -> Result<()> {
+async fn basic_auth_admits_known_users() -> Result<()> {
     let Some(module) = module()? else { return Ok(()) };
     let origin = TapOrigin::with(|_| OriginScript::send(response(200, "", "hello"))).await?;
     let config = "{username: fooname, password: validpassword}";
@@ -78,7 +78,7 @@ async fn a_body_is_rewritten() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_goroutine_asks_a_cluster_before_the_request_goes_on() -> Result<()> {
+async fn a_goroutine_calls_a_cluster_before_the_request_continues() -> Result<()> {
     let Some(module) = module()? else { return Ok(()) };
     let origin = TapOrigin::with(|asked| {
         let target = asked.request.target_text().to_owned();

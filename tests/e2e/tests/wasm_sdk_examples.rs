@@ -64,7 +64,7 @@ const RUST_FILTERS: [SdkExampleFilter; 5] = [
 ];
 
 #[tokio::test]
-async fn examples_of_the_sdk_for_rust_do_what_they_say() -> Result<()> {
+async fn examples_of_the_rust_sdk_work_as_documented() -> Result<()> {
     for (version, contract) in [("0.1.4", "proxy_abi_version_0_1_0"), ("0.2.0", "proxy_abi_version_0_2_1")] {
         let Some(modules) = rust_sdk_examples(&folder("proxy-wasm-rust"), version)? else { return Ok(()) };
         let module = std::fs::read(modules.join("http_headers.wasm"))?;
@@ -156,7 +156,7 @@ const GO_FILTERS: [SdkExampleFilter; 15] = [
 ];
 
 #[tokio::test]
-async fn examples_of_the_sdk_for_go_do_what_they_say() -> Result<()> {
+async fn examples_of_the_go_sdk_work_as_documented() -> Result<()> {
     let Some(modules) = go_sdk_examples(&folder("proxy-wasm-go"), &GO_EXAMPLES)? else { return Ok(()) };
     let origin = TapOrigin::with(|asked| {
         let text = if asked.request.fields.count("x-odd") == 0 { "a" } else { "b" };

@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_finds_each_answer_that_differs() {
+    fn a_record_detects_each_different_response() {
         let (theirs, ours) = answers();
         let record = AnswerRecord::of(7, &theirs, &ours);
         assert_eq!(record.texts.keys().copied().collect::<Vec<_>>(), [0, 20, 30]);
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_digest_or_text_is_a_difference_that_says_how_to_see_the_answers() {
+    fn a_changed_digest_or_text_is_reported_with_a_hint() {
         let (theirs, ours) = answers();
         let text = AnswerRecord::of(7, &theirs, &ours).to_string();
         let peer = AnsweringPeer { name: "peer", remedy: "install it" };

@@ -187,10 +187,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_notice_is_one_line_and_reads_back() {
+    fn a_notice_is_one_line_and_round_trips() {
         let notice = notice(NoticeKind::Skipped, "no nginx:\n\tit is not there", "make bench-peers");
         assert_eq!(notice.missing, "no nginx: it is not there");
-        assert_eq!(notice.test, "test_peers::notice::tests::a_notice_is_one_line_and_reads_back");
+        assert_eq!(notice.test, "test_peers::notice::tests::a_notice_is_one_line_and_round_trips");
         assert_eq!(Notice::parse(&notice.line()), Some(notice.clone()));
         assert_eq!(one_line(&"long ".repeat(100)).len(), CHARS_MAX + "...".len());
         let recorded = Notice { kind: NoticeKind::Recorded, ..notice };

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_of_earlier_runs_stay() {
+    fn figures_of_earlier_runs_are_kept() {
         let kept = "\n## Figures of earlier runs\n\nOf abc1234.\n\n### More\n";
         assert_eq!(earlier(&format!("# Last run\n\n| part |\n{kept}")), kept);
         assert_eq!(earlier("# Last run\n"), "");
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_says_which_parts_ran() {
+    fn the_page_lists_the_executed_parts() {
         let steps = [
             RunStep::new("one", &["echo", "---- a stdout ----\n7 requests"]),
             RunStep::new("two", &["true"]),

@@ -46,7 +46,7 @@ fn steps() -> Vec<RunStep> {
         test_of("HPACK bomb, compared with other proxies", &["--test", "header_bomb"]),
         test_of("100,000 UDP sessions", &["--test", "datagrams"]),
         test_of("faulty Lua scripts and Wasm modules, 10,000 times each", &["--test", "filter_faults"]),
-        test_of("endless Lua scripts", &["--lib", "scripts_without_end"]),
+        test_of("endless Lua scripts", &["--lib", "endless_scripts_are_stopped"]),
         test_of("faulty filters: panics and crashes", &["--test", "program", "at_fault"]),
         test_of("a million values over the bridge, in both directions", &["--test", "values"]),
         test_of("the bridge under Go's pointer checks and AddressSanitizer", &["--test", "checks"]),
@@ -76,7 +76,7 @@ pub(super) fn random_orders() -> Vec<RunStep> {
         ),
         test_of(
             "random orders of events of Go and Rust filters, with four workers",
-            &["--test", "program", "among_workers"],
+            &["--test", "program", "no_client_gets_the_response_of_another"],
         ),
     ]
 }

@@ -159,13 +159,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_tests_print_is_kept() {
+    fn test_output_is_kept() {
         let text = "running 1 test\ntest a ... ok\n\nsuccesses:\n\n---- a stdout ----\nquiet: 7 requests\n\n\nsuccesses:\n    a\n";
         assert_eq!(figures(text), ["quiet: 7 requests"]);
     }
 
     #[test]
-    fn a_step_passes_fails_or_is_left_out_aloud() {
+    fn a_step_passes_fails_or_is_reported_as_skipped() {
         let run = |step: RunStep| step.run(Path::new(".")).unwrap();
         let check = |outcome: &StepOutcome, expected: &str| assert_eq!(outcome.to_string(), expected);
         check(&run(RunStep::new("good", &["true"]).of("7 cases")), "| good | 7 cases | passed | 0 s |\n");

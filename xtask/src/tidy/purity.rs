@@ -11,7 +11,7 @@ use crate::metadata::{Workspace, WorkspacePackage};
 pub(super) fn check(sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Problem> {
     let mut problems = Vec::new();
     for package in &workspace.packages {
-        problems.extend(check_reached(package));
+        problems.extend(check_forbidden_packages(package));
         if !NO_IO.contains(&package.name.as_str()) {
             continue;
         }
@@ -30,7 +30,7 @@ pub(super) fn check(sources: &RustSources<'_>, workspace: &Workspace) -> Vec<Pro
 }
 
 /// Reports packages that a crate must be built without, with the path to each.
-fn check_reached(package: &WorkspacePackage) -> Vec<Problem> {
+fn check_forbidden_packages(package: &WorkspacePackage) -> Vec<Problem> {
     let unreachable =
         UNREACHABLE.iter().filter(|(name, _)| *name == package.name).flat_map(|(_, others)| *others);
     let reached = unreachable.filter(|other| package.reached.contains_key(**other));

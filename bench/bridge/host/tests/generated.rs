@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 #[test]
-fn the_go_side_is_up_to_date() {
+fn the_generated_go_code_is_up_to_date() {
     let host = Path::new(env!("CARGO_MANIFEST_DIR"));
     let declaration = fs::read_to_string(host.join("src/figures.rs")).expect("the declaration");
     let made = eddy_bridge_gen::go_text(&declaration, "figures.rs", "main").expect("it is one");

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn a_program_of_rust_uses_a_library_of_go() {
+fn a_rust_program_uses_a_go_library() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libprices.so");
     let built = Command::new("go")
@@ -24,7 +24,7 @@ fn a_program_of_rust_uses_a_library_of_go() {
 }
 
 #[test]
-fn the_go_side_is_up_to_date() {
+fn the_generated_go_code_is_up_to_date() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let declaration = fs::read_to_string(root.join("src/prices.rs")).unwrap();
     let made = eddy_bridge_gen::go_text(&declaration, "prices.rs", "main").unwrap();

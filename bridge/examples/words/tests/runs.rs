@@ -22,7 +22,7 @@ fn run(text: &str) -> Output {
 }
 
 #[test]
-fn a_program_of_go_uses_a_library_of_rust() {
+fn a_go_program_uses_a_rust_library() {
     let output = run("to be or not to be");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let expected = "words: 6\neach: map[be:2 not:1 or:1 to:2]\nlongest: not\nlater: 6\n";
@@ -33,7 +33,7 @@ fn a_program_of_go_uses_a_library_of_rust() {
 }
 
 #[test]
-fn the_go_side_is_up_to_date() {
+fn the_generated_go_code_is_up_to_date() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let declaration = fs::read_to_string(root.join("src/words.rs")).unwrap();
     let made = eddy_bridge_gen::go_text(&declaration, "words.rs", "main").unwrap();

@@ -7,7 +7,7 @@ import (
 	"github.com/eddy-gateway/eddy/bridge/go/internal/frame/native"
 )
 
-func TestAFrameIsCopiedAndItsAnswerComesBack(t *testing.T) {
+func TestAFrameIsCopiedAndItsResultReturned(t *testing.T) {
 	for _, count := range []int{0, 1, 64} {
 		texts := make([]string, count)
 		for i := range texts {
@@ -35,7 +35,7 @@ func TestAFrameIsCopiedAndItsAnswerComesBack(t *testing.T) {
 	}
 }
 
-func TestAFrameHasRoomForSomeTextsOnly(t *testing.T) {
+func TestAFrameReportsStringsBeyondItsCapacity(t *testing.T) {
 	texts := make([]string, 200)
 	frame := struct {
 		extent uint64

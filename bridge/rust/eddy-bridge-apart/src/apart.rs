@@ -64,12 +64,12 @@ impl RemoteProcess {
 impl ServiceTransport for RemoteProcess {
     fn call(&self, service: u32, method: u32, request: &[u64]) -> Result<Vec<u64>, BridgeError> {
         let bytes = question(service, method, request);
-        words_of(self.link.call(CALL, &bytes, self.timeout))
+        decode_reply(self.link.call(CALL, &bytes, self.timeout))
     }
 
     fn start(&self, service: u32, method: u32, request: &[u64]) -> ReplyFuture {
         match self.link.call_async(CALL, question(service, method, request), self.timeout) {
-            Ok(pending) => Box::pin(async { words_of(pending.await) }),
+            Ok(pending) => Box::pin(async { decode_reply(pending.await) }),
             Err(error) => Box::pin(ready(Err(fault(error)))),
         }
     }
@@ -84,7 +84,7 @@ fn question(service: u32, method: u32, request: &[u64]) -> Vec<u8> {
 }
 
 /// Decodes a reply.
-fn words_of(outcome: Result<Vec<u8>, CallError>) -> Result<Vec<u64>, BridgeError> {
+fn decode_reply(outcome: Result<Vec<u8>, CallError>) -> Result<Vec<u64>, BridgeError> {
     let malformed = || {
         BridgeError::new(
             BridgeErrorKind::Malformed,

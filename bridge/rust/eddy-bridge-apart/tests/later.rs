@@ -21,7 +21,7 @@ fn echo(process: &GoProcess) -> Echo {
 const CALLS: usize = 1024;
 
 #[test]
-fn answers_come_in_any_order() {
+fn responses_arrive_in_any_order() {
     let process = GoProcess::start("order");
     let echo = echo(&process);
     let calls: Vec<_> =
@@ -34,14 +34,14 @@ fn answers_come_in_any_order() {
 }
 
 #[test]
-fn a_call_begins_at_once_and_outlives_what_it_was_made_by() {
+fn a_call_starts_immediately_and_outlives_its_client() {
     let process = GoProcess::start("outlives");
     let call = echo(&process).later("by nobody any more", 20);
     assert_eq!(wait(call).unwrap(), "by nobody any more");
 }
 
 #[test]
-fn a_dead_process_ends_all_calls() {
+fn a_crashed_process_ends_all_calls() {
     let mut process = GoProcess::start("ends");
     let echo = echo(&process);
     let calls: Vec<_> = (0..CALLS).map(|_| echo.for_ever()).collect();
@@ -57,7 +57,7 @@ fn a_dead_process_ends_all_calls() {
 }
 
 #[test]
-fn a_call_ends_by_its_deadline_on_both_sides() {
+fn a_call_ends_at_its_deadline_on_both_sides() {
     let process = GoProcess::start("deadline");
     let apart = process.linked_within(Duration::from_secs(1));
     let echo = Echo::with(apart.bind("Echo", Echo::SHAPE).unwrap());
@@ -70,7 +70,7 @@ fn a_call_ends_by_its_deadline_on_both_sides() {
 }
 
 #[test]
-fn more_calls_than_the_link_allows_are_refused() {
+fn calls_beyond_the_link_limit_are_refused() {
     let process = GoProcess::start("crowded");
     let echo = echo(&process);
     let calls: Vec<_> = (0..CALLS).map(|_| echo.for_ever()).collect();
@@ -104,7 +104,7 @@ fn goroutines_wait_for_futures() {
 }
 
 #[test]
-fn a_context_that_ends_drops_the_future_of_the_other_process() {
+fn a_cancelled_context_drops_the_future_of_the_other_process() {
     let process = GoProcess::start("give-up");
     assert_eq!(wait(echo(&process).give_up_in_rust(5)).unwrap(), "context deadline exceeded");
 }

@@ -11,7 +11,7 @@ use eddy_bridge_e2e::{Echo, ValueGenerator, View};
 use crate::process::GoProcess;
 
 #[test]
-fn what_comes_back_is_what_was_sent() {
+fn random_values_round_trip() {
     let process = GoProcess::start("values");
     let echo = Echo::with(process.linked().bind("Echo", Echo::SHAPE).unwrap());
     for seed in 0..2000 {
@@ -23,7 +23,7 @@ fn what_comes_back_is_what_was_sent() {
 }
 
 #[test]
-fn large_values_have_room() {
+fn large_values_round_trip() {
     let process = GoProcess::start("large");
     let echo = Echo::with(process.linked().bind("Echo", Echo::SHAPE).unwrap());
     let (body, numbers) = (vec![7; 3 << 20], (0..300_000).collect::<Vec<u32>>());
@@ -41,7 +41,7 @@ fn large_values_have_room() {
 }
 
 #[test]
-fn services_are_found_by_name_and_shape() {
+fn services_are_found_by_name_and_signature() {
     let process = GoProcess::start("names");
     let apart = process.linked();
     assert_eq!(apart.bind("Echo", 7).unwrap_err(), RemoteBindError::Different("Echo".to_owned()));
@@ -49,7 +49,7 @@ fn services_are_found_by_name_and_shape() {
 }
 
 #[test]
-fn a_dead_process_is_a_fault() {
+fn a_call_to_a_crashed_process_fails() {
     let mut process = GoProcess::start("dead");
     let echo = Echo::with(process.linked().bind("Echo", Echo::SHAPE).unwrap());
     echo.nothing().unwrap();

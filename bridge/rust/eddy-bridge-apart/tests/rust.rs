@@ -93,7 +93,7 @@ fn slow(timeout: Duration) -> (BoundService, Arc<AtomicUsize>, ProcessLink) {
 }
 
 #[test]
-fn a_future_answers() {
+fn a_future_returns_its_result() {
     let (service, _, _other) = slow(LONG);
     let long = "long ".repeat(100_000);
     for text in ["", "short", &long] {
@@ -111,7 +111,7 @@ fn a_panic_in_a_future_is_an_error_with_its_text() {
 }
 
 #[test]
-fn what_is_dropped_is_dropped_on_the_other_side() {
+fn dropping_a_call_drops_its_future_on_the_other_side() {
     let (service, alive, _other) = slow(LONG);
     let calls: Vec<_> = (0..1000).map(|_| service.start(NEVER, &()).answer::<()>()).collect();
     until(|| alive.load(SeqCst) == 1000);
@@ -149,7 +149,7 @@ fn a_deadline_drops_the_future() {
 }
 
 #[test]
-fn requests_that_are_wrong_are_malformed() {
+fn invalid_requests_are_malformed() {
     let (service, _, _other) = slow(LONG);
     let fault = wait(service.start(ECHO, &()).answer::<String>()).unwrap_err();
     assert_eq!(fault.kind, BridgeErrorKind::Malformed, "{fault}");

@@ -16,7 +16,7 @@ use crate::process::GoProcess;
 use crate::waiting::{threads, until, wait};
 
 #[test]
-fn a_thousand_calls_are_under_way_from_one_thread() {
+fn a_thousand_calls_are_in_flight_from_one_thread() {
     let process = GoProcess::start("threads");
     let echo = Echo::with(process.linked().bind("Echo", Echo::SHAPE).unwrap());
     let before = threads();

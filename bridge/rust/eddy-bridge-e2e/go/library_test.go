@@ -59,14 +59,14 @@ func must[T any](t *testing.T, value T, err error) T {
 	return value
 }
 
-func TestShortCallsOfALibraryGoByAssembly(t *testing.T) {
+func TestShortCallsIntoALibraryUseAssembly(t *testing.T) {
 	library(t)
 	if state := fastcall.Status(); state.Way != fastcall.Assembly {
 		t.Fatal(state.Reason)
 	}
 }
 
-func TestALibraryGivesBackWhatItGets(t *testing.T) {
+func TestALibraryReturnsItsArguments(t *testing.T) {
 	mirror := mirrorIn(t)
 	for seed := range uint64(values) {
 		value := randomOf(seed).every()
@@ -99,7 +99,7 @@ func TestALibraryReadsViewsInPlace(t *testing.T) {
 	}
 }
 
-func TestWhatFailsInALibraryIsAnError(t *testing.T) {
+func TestAFailureInALibraryIsAnError(t *testing.T) {
 	mirror := mirrorIn(t)
 	long := strings.Repeat("so long ", 1000)
 	for _, text := range []string{"the end", long} {
@@ -140,7 +140,7 @@ func TestServicesOfALibraryAreFoundByNameAndDeclaration(t *testing.T) {
 	}
 }
 
-func TestALibraryAnswersLater(t *testing.T) {
+func TestALibraryReturnsAsynchronously(t *testing.T) {
 	mirror := mirrorIn(t)
 	var group sync.WaitGroup
 	for number := range 200 {
@@ -156,7 +156,7 @@ func TestALibraryAnswersLater(t *testing.T) {
 	group.Wait()
 }
 
-func TestAContextThatEndsDropsTheFutureOfALibrary(t *testing.T) {
+func TestACancelledContextDropsTheFutureOfALibrary(t *testing.T) {
 	mirror := mirrorIn(t)
 	before, err := mirror.Dropped()
 	before = must(t, before, err)
@@ -179,7 +179,7 @@ func TestAContextThatEndsDropsTheFutureOfALibrary(t *testing.T) {
 	}
 }
 
-func TestCollectionsAndGoroutinesDoALibraryNoHarm(t *testing.T) {
+func TestALibraryToleratesGarbageCollectionAndGoroutines(t *testing.T) {
 	mirror := mirrorIn(t)
 	collected := make(chan struct{})
 	go func() {

@@ -30,11 +30,13 @@ fn the_address_sanitizer_finds_nothing() {
     run(&["-asan"], &[], Some(&path));
 }
 
-/// Builds the library, and runs `values_come_back` with it in a separate program.
+/// Builds the library, and runs `values_round_trip_under_sanitizers` with it in a separate program.
 fn run(flags: &[&str], variables: &[(&str, &str)], preload: Option<&Path>) {
     let library = build(Path::new(env!("CARGO_TARGET_TMPDIR")), flags, variables);
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", "values_come_back", "--include-ignored"]).env(LIBRARY, &library);
+    command
+        .args(["--exact", "values_round_trip_under_sanitizers", "--include-ignored"])
+        .env(LIBRARY, &library);
     if let Some(preload) = preload {
         // Memory that Go and Rust keep until exit is not a leak.
         command
@@ -49,7 +51,7 @@ fn run(flags: &[&str], variables: &[(&str, &str)], preload: Option<&Path>) {
 
 #[test]
 #[ignore = "the other tests run it, with a library that has checks"]
-fn values_come_back() {
+fn values_round_trip_under_sanitizers() {
     let Some(library) = env::var_os(LIBRARY) else { return };
     let echo = Echo::bind(&open(Path::new(&library))).unwrap();
     for seed in 0..2000 {

@@ -16,7 +16,7 @@ fn echo() -> Echo {
 }
 
 #[test]
-fn a_panic_of_go_is_an_error_with_its_text() {
+fn a_go_panic_is_an_error_with_its_text() {
     let fault = echo().explode("the end").unwrap_err();
     assert_eq!(fault, BridgeError::new(BridgeErrorKind::Panic, "the end"));
     let fault = echo().explode("nil").unwrap_err();
@@ -26,13 +26,13 @@ fn a_panic_of_go_is_an_error_with_its_text() {
 }
 
 #[test]
-fn a_panic_of_rust_is_an_error_with_its_text() {
+fn a_rust_panic_is_an_error_with_its_text() {
     assert_eq!(echo().explode_in_rust("the end").unwrap(), "the callee panicked: the end");
     assert_eq!(echo().explode_in_rust("").unwrap(), "said: there is no text");
 }
 
 #[test]
-fn what_the_callee_refuses_is_no_fault() {
+fn an_error_of_the_callee_is_returned_as_a_value() {
     assert_eq!(echo().refuse(0), Ok(()));
     let refusal = Refusal { code: 5, reason: "because".to_owned() };
     assert_eq!(echo().refuse(5), Err(MethodError::Said(refusal)));
@@ -56,7 +56,7 @@ fn services_are_found_by_name_and_declaration() {
 }
 
 #[test]
-fn a_request_of_another_shape_is_malformed() {
+fn a_request_with_another_signature_is_malformed() {
     let service = go().bind("Echo", Echo::SHAPE).unwrap();
     for method in 1..7 {
         let fault = service.call::<(u8,), ()>(method, &(1,)).unwrap_err();
@@ -72,7 +72,7 @@ fn a_second_library_is_refused() {
 }
 
 #[test]
-fn collections_and_threads_that_come_and_go_do_no_harm() {
+fn calls_tolerate_garbage_collection_and_thread_churn() {
     go();
     thread::scope(|scope| {
         let collecting = scope.spawn(|| {

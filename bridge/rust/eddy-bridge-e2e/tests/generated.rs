@@ -8,7 +8,7 @@ use std::{env, fs};
 use eddy_bridge_gen::go_text;
 
 #[test]
-fn the_go_side_is_up_to_date() {
+fn the_generated_go_code_is_up_to_date() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let declaration = fs::read_to_string(root.join("src/everything.rs")).unwrap();
     let made = go_text(&declaration, "everything.rs", "main").unwrap();

@@ -39,7 +39,7 @@ fn wait<F: Future>(future: F) -> F::Output {
 }
 
 #[test]
-fn answers_come_in_any_order() {
+fn responses_arrive_in_any_order() {
     let echo = echo();
     let calls: Vec<_> =
         (0..200_u32).map(|number| (number, echo.later(&number.to_string(), 200 - number))).collect();
@@ -58,7 +58,7 @@ fn arguments_are_not_borrowed() {
 }
 
 #[test]
-fn a_future_that_is_dropped_ends_the_context() {
+fn a_dropped_future_cancels_the_context() {
     let echo = echo();
     let before = echo.ended().unwrap();
     for round in 0..100 {
@@ -97,6 +97,6 @@ fn a_goroutine_waits_for_a_future() {
 }
 
 #[test]
-fn a_context_that_ends_drops_the_future() {
+fn a_cancelled_context_drops_the_future() {
     assert_eq!(wait(echo().give_up_in_rust(5)).unwrap(), "context deadline exceeded");
 }

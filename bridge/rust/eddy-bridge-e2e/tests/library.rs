@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn a_program_of_go_loads_a_library_of_rust() {
+fn a_go_program_loads_a_rust_library() {
     // Cargo builds it with this test, beside it.
     let library = env::current_exe().unwrap().with_file_name("libeddy_bridge_e2e.so");
     let output = Command::new("go")

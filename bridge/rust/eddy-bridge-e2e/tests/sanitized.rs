@@ -15,7 +15,7 @@ const SANITIZED: &str = "EDDY_BRIDGE_SANITIZED";
 
 #[test]
 #[ignore = "compiles the bridge once more, as no stable compiler does by itself: `make nightly`"]
-fn nothing_is_found_in_calls_between_rust_and_go() {
+fn sanitizers_find_nothing_in_calls_between_rust_and_go() {
     let tests = ["--test", "values", "--test", "faults", "--test", "later", "--test", "library"];
     finds_nothing("eddy-bridge-e2e", &tests);
     finds_nothing("eddy-bridge", &["--tests"]);
@@ -23,7 +23,7 @@ fn nothing_is_found_in_calls_between_rust_and_go() {
 
 #[test]
 #[ignore = "compiles the bridge once more, as no stable compiler does by itself: `make nightly`"]
-fn nothing_is_found_in_calls_between_processes() {
+fn sanitizers_find_nothing_in_calls_between_processes() {
     // Not `deaths`, which measures memory: the sanitizer keeps freed memory to detect its use.
     finds_nothing("eddy-bridge-ring", &["--lib", "--test", "processes"]);
     finds_nothing("eddy-bridge-apart", &["--tests"]);
@@ -31,8 +31,8 @@ fn nothing_is_found_in_calls_between_processes() {
 
 #[test]
 #[ignore = "compiles the bridge once more, as no stable compiler does by itself: `make nightly`"]
-fn what_is_wrong_is_found() {
-    let wrong = ["--test", "sanitized", "memory_is_read_after_its_end", "--", "--ignored", "--exact"];
+fn sanitizers_find_planted_errors() {
+    let wrong = ["--test", "sanitized", "memory_is_read_after_it_is_freed", "--", "--ignored", "--exact"];
     let output = under_sanitizer("eddy-bridge-e2e", &wrong);
     let printed = printed(&output);
     assert!(!output.status.success() && printed.contains("heap-use-after-free"), "{printed}");
@@ -40,7 +40,7 @@ fn what_is_wrong_is_found() {
 
 #[test]
 #[ignore = "the test above runs it, for the sanitizer to find something"]
-fn memory_is_read_after_its_end() {
+fn memory_is_read_after_it_is_freed() {
     if env::var_os(SANITIZED).is_none() {
         return;
     }

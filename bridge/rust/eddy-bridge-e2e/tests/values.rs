@@ -13,13 +13,13 @@ fn echo() -> Echo {
 const VALUES: u64 = 20_000;
 
 #[test]
-fn what_comes_back_is_what_was_sent() {
+fn random_values_round_trip() {
     send(VALUES);
 }
 
 #[test]
 #[ignore = "a million values take minutes: `cargo test -- --ignored`"]
-fn a_million_values_come_back() {
+fn a_million_values_round_trip() {
     send(1_000_000);
 }
 
@@ -51,7 +51,7 @@ fn views_are_read_in_place() {
 }
 
 #[test]
-fn narrow_numbers_are_no_wider_than_they_are() {
+fn narrow_numbers_round_trip() {
     let echo = echo();
     for seed in 0..VALUES {
         let value = ValueGenerator::new(seed).narrow();
@@ -65,7 +65,7 @@ fn narrow_numbers_are_no_wider_than_they_are() {
 }
 
 #[test]
-fn lists_of_texts_are_passed() {
+fn lists_of_strings_are_passed() {
     let echo = echo();
     // Through cgo, up to 64 are copied on the caller's stack.
     for count in [0, 1, 2, 63, 64, 65, 500] {
@@ -94,7 +94,7 @@ fn arguments_of_all_kinds_are_passed() {
 }
 
 #[test]
-fn large_values_have_room() {
+fn large_values_round_trip() {
     let echo = echo();
     for length in [511 * 8, 512 * 8, 64 * 1024, 10 << 20] {
         let body = vec![7; length];
@@ -107,7 +107,7 @@ fn large_values_have_room() {
 }
 
 #[test]
-fn requests_that_outgrow_their_room_are_whole() {
+fn requests_beyond_the_frame_capacity_are_complete() {
     let echo = echo();
     for count in [200, 218, 219, 220, 221, 5000] {
         let joined = echo.join("", &[], &[], &vec!["name"; count], None).unwrap();
@@ -116,7 +116,7 @@ fn requests_that_outgrow_their_room_are_whole() {
 }
 
 #[test]
-fn short_calls_answer() {
+fn short_calls_return_results() {
     let echo = echo();
     echo.nothing().unwrap();
     assert_eq!(echo.add_by_rust(40, 2).unwrap(), 42);

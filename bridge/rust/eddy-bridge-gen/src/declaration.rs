@@ -38,14 +38,14 @@ pub(crate) struct ServiceDeclaration {
 pub(crate) struct MethodDeclaration {
     pub(crate) name: Ident,
     pub(crate) docs: Vec<String>,
-    pub(crate) manner: Manner,
+    pub(crate) manner: CallingConvention,
     pub(crate) arguments: Vec<FieldDeclaration>,
     pub(crate) answer: Type,
 }
 
 /// Calling convention of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
+pub(crate) enum CallingConvention {
     /// Blocks the caller.
     Waited,
     /// Blocks the caller for less than a microsecond.
@@ -185,9 +185,9 @@ impl MethodDeclaration {
     /// Returns the name together with the properties that both sides must agree on.
     pub(crate) fn full_name(&self) -> String {
         match self.manner {
-            Manner::Waited => self.name.to_string(),
-            Manner::Short => format!("short {}", self.name),
-            Manner::Async => format!("async {}", self.name),
+            CallingConvention::Waited => self.name.to_string(),
+            CallingConvention::Short => format!("short {}", self.name),
+            CallingConvention::Async => format!("async {}", self.name),
         }
     }
 }

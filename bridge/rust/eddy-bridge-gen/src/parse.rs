@@ -6,7 +6,8 @@ use syn::{
 };
 
 use crate::declaration::{
-    Callee, Declaration, FieldDeclaration, Manner, MethodDeclaration, RecordDeclaration, ServiceDeclaration,
+    Callee, CallingConvention, Declaration, FieldDeclaration, MethodDeclaration, RecordDeclaration,
+    ServiceDeclaration,
 };
 use crate::types::{MemoryOwner, Type};
 
@@ -127,7 +128,7 @@ fn method(function: &syn::TraitItemFn, callee: Callee) -> syn::Result<MethodDecl
         ReturnType::Default => Some(Type::Unit),
         ReturnType::Type(_, written) => problems.take(Type::parse(written).and_then(|of| owned(of, written))),
     };
-    let manner = problems.take(manner(function, callee)).unwrap_or(Manner::Waited);
+    let manner = problems.take(manner(function, callee)).unwrap_or(CallingConvention::Waited);
     let answer = answer.unwrap_or(Type::Unit);
     let name = signature.ident.clone();
     problems.into_result(MethodDeclaration { name, docs: docs(&function.attrs), manner, arguments, answer })
@@ -143,12 +144,12 @@ fn argument(input: &FnArg) -> syn::Result<Option<FieldDeclaration>> {
     Ok(Some(FieldDeclaration { name: name.ident.clone(), docs: Vec::new(), of, is_lent }))
 }
 
-fn manner(function: &syn::TraitItemFn, callee: Callee) -> syn::Result<Manner> {
+fn manner(function: &syn::TraitItemFn, callee: Callee) -> syn::Result<CallingConvention> {
     let short = function.attrs.iter().find(|attribute| attribute.path().is_ident("short"));
     match (short, function.sig.asyncness) {
-        (None, None) => Ok(Manner::Waited),
-        (None, Some(_)) => Ok(Manner::Async),
-        (Some(_), None) if callee == Callee::Rust => Ok(Manner::Short),
+        (None, None) => Ok(CallingConvention::Waited),
+        (None, Some(_)) => Ok(CallingConvention::Async),
+        (Some(_), None) if callee == Callee::Rust => Ok(CallingConvention::Short),
         (Some(short), None) => Err(syn::Error::new(
             short.span(),
             "#[short] is not supported for calls from Rust to Go: remove it",

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{ItemStruct, ItemTrait, ReturnType, TraitItem, TraitItemFn, Visibility};
 
-use crate::declaration::{Callee, Manner, MethodDeclaration, ServiceDeclaration};
+use crate::declaration::{Callee, CallingConvention, MethodDeclaration, ServiceDeclaration};
 use crate::parse;
 use crate::types::Type;
 
@@ -147,7 +147,7 @@ fn calling(
         ),
         None => (quote!(::core::result::Result<#written, ::eddy_bridge::BridgeError>), quote!()),
     };
-    if method.manner == Manner::Async {
+    if method.manner == CallingConvention::Async {
         return quote! {
             #(#docs)*
             ///
@@ -185,8 +185,8 @@ fn served(item: &ItemTrait, service: &ServiceDeclaration, functions: &[&TraitIte
     let kinds: Vec<_> =
         service.methods.iter().map(|method| format_ident!("{}Method", parse::camel(&method.name))).collect();
     let adds = service.methods.iter().zip(&kinds).map(|(method, kind)| match method.manner {
-        Manner::Async => quote!(.async_method::<#kind>()),
-        Manner::Waited | Manner::Short => quote!(.method::<#kind>()),
+        CallingConvention::Async => quote!(.async_method::<#kind>()),
+        CallingConvention::Waited | CallingConvention::Short => quote!(.method::<#kind>()),
     });
     let answers = functions
         .iter()
@@ -247,7 +247,7 @@ fn answering(
         if is_lent { quote!(&#name) } else { quote!(#name) }
     });
     let read = quote!((#(#read,)*));
-    if method.manner == Manner::Async {
+    if method.manner == CallingConvention::Async {
         return quote! {
             impl<S: #name> ::eddy_bridge::AsyncMethod<S> for #kind {
                 async fn answer(

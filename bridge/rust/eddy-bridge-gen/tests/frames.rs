@@ -17,7 +17,7 @@ fn record(name: &str, fields: &str) -> String {
 }
 
 #[test]
-fn what_lies_in_go_as_in_a_message_is_passed_as_it_is() {
+fn types_with_the_same_layout_in_go_are_passed_without_conversion() {
     for arguments in [
         "",
         "a: u8, b: bool, c: f32, d: i64",
@@ -34,7 +34,7 @@ fn what_lies_in_go_as_in_a_message_is_passed_as_it_is() {
 }
 
 #[test]
-fn what_does_not_is_taken_apart() {
+fn types_with_another_layout_are_converted() {
     for arguments in [
         "a: HashMap<String, u8>",
         "a: &[bool]",
@@ -51,7 +51,7 @@ fn what_does_not_is_taken_apart() {
 }
 
 #[test]
-fn a_frame_has_an_end() {
+fn a_frame_has_a_size_limit() {
     let fields = |count: usize| (0..count).map(|number| format!("f{number}: u64,")).collect::<String>();
     assert!(is_frame(&record("Wide", &fields(96)), "wide: &Wide"));
     assert!(!is_frame(&record("Wide", &fields(97)), "wide: &Wide"));
@@ -61,7 +61,7 @@ fn a_frame_has_an_end() {
 }
 
 #[test]
-fn narrow_fields_fill_a_word() {
+fn narrow_fields_are_padded_to_a_word() {
     let text = record("Narrow", "a: u8, b: bool, c: u64, d: u32");
     let made = go_text(&text, "declaration.rs", "declared").unwrap();
     assert!(

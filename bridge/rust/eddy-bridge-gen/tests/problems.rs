@@ -24,7 +24,7 @@ fn method(line: &str) -> String {
 }
 
 #[test]
-fn types_that_do_not_cross() {
+fn unsupported_types() {
     check(&method("fn call(&self, a: usize);"), &["3:23: `usize` differs between machines: use u64"]);
     check(&method("fn call(&self, a: Vec<char>);"), &["3:27: Go has no char"]);
     check(&method("fn call(&self) -> (u8, u8);"), &["3:23: a tuple has no field names"]);
@@ -39,7 +39,7 @@ fn types_that_do_not_cross() {
 }
 
 #[test]
-fn methods_that_are_none() {
+fn unsupported_methods() {
     check(&method("fn call();"), &["3:8: a method must take &self"]);
     check(&method("fn call(&mut self);"), &["3:8: a method must take &self"]);
     check(&method("fn call<T>(&self, a: u8);"), &["3:12: a method can't have type or lifetime"]);
@@ -49,7 +49,7 @@ fn methods_that_are_none() {
 }
 
 #[test]
-fn every_problem_is_told_at_once() {
+fn all_problems_are_reported_together() {
     check(
         &method("fn call(&self, a: usize, b: char) -> (u8, u8);"),
         &["3:23: `usize`", "3:33: Go has no char", "3:42: a tuple"],
@@ -57,7 +57,7 @@ fn every_problem_is_told_at_once() {
 }
 
 #[test]
-fn structs_that_do_not_cross() {
+fn unsupported_structs() {
     let derive = "#[derive(eddy_bridge::Record)]\n";
     check(&format!("{derive}struct A {{}}\n"), &["2:8: a struct without fields"]);
     check(&format!("{derive}struct A(u8);\n"), &["2:10: a field needs a name"]);
@@ -74,6 +74,6 @@ fn structs_that_do_not_cross() {
 }
 
 #[test]
-fn a_file_that_is_no_rust_is_told() {
+fn a_syntax_error_is_reported() {
     check("trait 1 {}", &["1:7: expected identifier"]);
 }

@@ -75,7 +75,7 @@ fn a_reader_never_sleeps_over_a_message() {
         let writer = thread::spawn(move || {
             for call in 1..=2 {
                 assert!(producer.try_push(&frame(call, 0), &[]).unwrap());
-                if producer.takes_reader_sleep() {
+                if producer.must_wake_reader() {
                     // Like a byte on a socket: it stays until it is read.
                     bell.send(()).unwrap();
                 }
@@ -98,7 +98,7 @@ fn a_reader_never_sleeps_over_a_message() {
 }
 
 #[test]
-fn a_writer_never_sleeps_over_room() {
+fn a_writer_never_sleeps_while_there_is_room() {
     check(3, || {
         let (mut producer, mut consumer) = ring();
         let (bell, woken) = channel();
@@ -110,13 +110,13 @@ fn a_writer_never_sleeps_over_room() {
                 let next = consumer.peek().unwrap().unwrap();
                 assert_eq!(next, frame(call, 0));
                 consumer.take(&next, &mut Vec::new());
-                if consumer.takes_writer_sleep() {
+                if consumer.must_wake_writer() {
                     bell.send(()).unwrap();
                 }
             }
         });
         while !producer.try_push(&frame(3, 24), &[3; 24]).unwrap() {
-            producer.ask_for_room();
+            producer.request_writer_wake();
             if producer.try_push(&frame(3, 24), &[3; 24]).unwrap() {
                 break;
             }
@@ -127,7 +127,7 @@ fn a_writer_never_sleeps_over_room() {
 }
 
 #[test]
-fn what_is_read_is_what_was_written() {
+fn a_message_is_read_as_written() {
     check(3, || {
         let (mut producer, mut consumer) = ring();
         let writer = thread::spawn(move || {

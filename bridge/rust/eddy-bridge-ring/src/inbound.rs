@@ -3,14 +3,14 @@
 use crate::assembler::{Assembler, LinkMessage};
 use crate::fault::Misconduct;
 use crate::ring::Consumer;
-use crate::socket::Bell;
+use crate::socket::PeerWaker;
 
 /// Incoming ring with its message assembler.
 #[derive(Debug)]
 pub(crate) struct Inbound {
     pub(crate) consumer: Consumer,
     pub(crate) assembler: Assembler,
-    pub(crate) bell: Bell,
+    pub(crate) bell: PeerWaker,
 }
 
 /// The thread that reads.
@@ -40,7 +40,7 @@ impl Inbound {
             }
             let bytes = self.assembler.accept(&frame)?;
             self.consumer.take(&frame, bytes);
-            if self.consumer.takes_writer_sleep() {
+            if self.consumer.must_wake_writer() {
                 self.bell.ring();
             }
             if let Some(message) = self.assembler.take_whole() {

@@ -85,7 +85,7 @@ impl Incoming {
         self.is_answered = true;
         self.shared.served.leave(self.call);
         if !self.cancellation.is_cancelled() {
-            self.shared.send_soon(LinkMessage { kind, call: self.call, detail, timeout_ms: 0, bytes });
+            self.shared.send_nowait(LinkMessage { kind, call: self.call, detail, timeout_ms: 0, bytes });
         }
     }
 }

@@ -21,12 +21,12 @@ use crate::inbound::{Inbound, InboundPoll, ReaderRole};
 use crate::incoming::IncomingCalls;
 use crate::limits::LinkLimits;
 use crate::memory::Memory;
-use crate::outbox::{Letter, Outbox, SendError};
+use crate::outbox::{Outbox, OutgoingMessage, SendError};
 use crate::reader;
 use crate::ring::{LinkRole, piece_bytes_max, split};
 use crate::shared::LinkState;
 use crate::slot::OneshotSlot;
-use crate::socket::Bell;
+use crate::socket::PeerWaker;
 
 /// A link to another process. Clones share the link; it ends when the last of them is dropped.
 #[derive(Clone, Debug)]
@@ -62,8 +62,13 @@ impl ProcessLink {
         }
         self.check_length(bytes.len())?;
         let NewCall { call, slot, .. } = self.shared.calls.open(None)?;
-        let letter =
-            Letter { kind: RingFrameKind::Call, call, detail: method, timeout_ms: whole_ms(timeout), bytes };
+        let letter = OutgoingMessage {
+            kind: RingFrameKind::Call,
+            call,
+            detail: method,
+            timeout_ms: whole_ms(timeout),
+            bytes,
+        };
         let sent = self.shared.outbox.send(&letter, deadline);
         if let Err(SendError::Fault(fault)) = &sent {
             self.shared.end(fault.clone());
@@ -100,7 +105,7 @@ impl ProcessLink {
         let pending = PendingCall { link: self.clone(), call, slot };
         let timeout_ms = whole_ms(timeout);
         let message = LinkMessage { kind: RingFrameKind::Call, call, detail: method, timeout_ms, bytes };
-        match self.shared.outbox.send_soon(message) {
+        match self.shared.outbox.send_nowait(message) {
             Ok(()) => {}
             Err(SendError::Fault(fault)) => self.shared.end(fault),
             Err(SendError::Late | SendError::Full) => {
@@ -133,7 +138,7 @@ impl ProcessLink {
         handler: Arc<dyn CallHandler>,
     ) -> Result<Self, LinkError> {
         let socket = Arc::new(stream);
-        let bell = Bell::new(Arc::clone(&socket));
+        let bell = PeerWaker::new(Arc::clone(&socket));
         let ring_bytes = agreed.ring_bytes;
         let (producer, consumer) = split(Arc::new(memory), ring_bytes, side);
         // No thread polls until the first wake.
@@ -171,7 +176,7 @@ impl ProcessLink {
             if may_lead && let Ok(inbound) = self.shared.inbound.try_lock() {
                 may_lead = self.lead(inbound, slot, until);
             } else {
-                (0..PAUSES_A_LOOK).for_each(|_| spin_loop());
+                (0..SPINS_PER_POLL).for_each(|_| spin_loop());
             }
         }
     }
@@ -197,7 +202,7 @@ impl ProcessLink {
                     return false;
                 }
                 Ok(_) if slot.is_filled() || Instant::now() >= until => break,
-                Ok(_) => (0..PAUSES_A_LOOK).for_each(|_| spin_loop()),
+                Ok(_) => (0..SPINS_PER_POLL).for_each(|_| spin_loop()),
                 Err(misconduct) => {
                     drop(inbound);
                     self.shared.end(misconduct.into());
@@ -244,7 +249,7 @@ impl Drop for PendingCall {
 fn start_threads(shared: &Arc<LinkState>) -> io::Result<()> {
     let sender = Arc::clone(shared);
     thread::Builder::new().name("ring-sender".to_owned()).spawn(move || {
-        if let Err(fault) = sender.outbox.send_late() {
+        if let Err(fault) = sender.outbox.run_sender() {
             sender.end(fault);
         }
     })?;
@@ -265,4 +270,4 @@ fn whole_ms(timeout: Duration) -> u32 {
 /// Maximum timeout of a call, so that no sum of instants overflows.
 const TIMEOUT_MAX: Duration = Duration::from_secs(24 * 3600);
 /// Spin iterations between two polls of the ring.
-const PAUSES_A_LOOK: usize = 8;
+const SPINS_PER_POLL: usize = 8;

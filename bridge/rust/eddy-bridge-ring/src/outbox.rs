@@ -9,7 +9,7 @@ use crate::assembler::LinkMessage;
 use crate::fault::{LinkEndReason, Misconduct};
 use crate::frame::{RingFrameHeader, RingFrameKind};
 use crate::ring::{Producer, piece_bytes_max};
-use crate::socket::Bell;
+use crate::socket::PeerWaker;
 
 /// Outgoing ring with its queue of delayed messages.
 #[derive(Debug)]
@@ -18,11 +18,11 @@ pub(crate) struct Outbox {
     /// Signalled when there may be room, when a long message is complete, or when the link has ended.
     changed: Condvar,
     /// Signalled when a message is queued.
-    put_off: Condvar,
-    bell: Bell,
+    queued_signal: Condvar,
+    bell: PeerWaker,
     piece_bytes_max: usize,
     stall: Duration,
-    put_off_max: usize,
+    queued_max: usize,
 }
 
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl From<Misconduct> for SendError {
 
 /// A message to be sent, by reference.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Letter<'a> {
+pub(crate) struct OutgoingMessage<'a> {
     pub(crate) kind: RingFrameKind,
     pub(crate) call: u64,
     pub(crate) detail: u32,
@@ -65,25 +65,25 @@ pub(crate) struct Letter<'a> {
 impl Outbox {
     pub(crate) fn new(
         producer: Producer,
-        bell: Bell,
+        bell: PeerWaker,
         ring_bytes: usize,
         stall: Duration,
-        put_off_max: usize,
+        queued_max: usize,
     ) -> Self {
         let out = Out { producer, is_taken: false, late: VecDeque::new(), ended: None };
         Self {
             out: Mutex::new(out),
             changed: Condvar::new(),
-            put_off: Condvar::new(),
+            queued_signal: Condvar::new(),
             bell,
             piece_bytes_max: piece_bytes_max(ring_bytes),
             stall,
-            put_off_max,
+            queued_max,
         }
     }
 
     /// Sends a message, and waits for room if necessary.
-    pub(crate) fn send(&self, letter: &Letter<'_>, deadline: Instant) -> Result<(), SendError> {
+    pub(crate) fn send(&self, letter: &OutgoingMessage<'_>, deadline: Instant) -> Result<(), SendError> {
         let mut out = self.lock();
         while out.is_taken {
             out = self.wait(out, deadline)?;
@@ -104,10 +104,10 @@ impl Outbox {
     }
 
     /// Sends a message if there is room at once; otherwise queues it for the sender thread.
-    pub(crate) fn send_soon(&self, message: LinkMessage) -> Result<(), SendError> {
+    pub(crate) fn send_nowait(&self, message: LinkMessage) -> Result<(), SendError> {
         let mut out = self.lock();
         out.live()?;
-        let letter = Letter::of(&message);
+        let letter = OutgoingMessage::of(&message);
         let is_free = !out.is_taken && out.late.is_empty() && message.bytes.len() <= self.piece_bytes_max;
         if is_free && out.producer.try_push(&letter.frame(0, letter.bytes), letter.bytes)? {
             self.ring(out);
@@ -115,18 +115,18 @@ impl Outbox {
         }
         // Answers must be sent: they get the same capacity once more.
         let is_answer = matches!(message.kind, RingFrameKind::Answer | RingFrameKind::Failure);
-        let put_off_max = if is_answer { 2 * self.put_off_max } else { self.put_off_max };
-        if out.late.len() >= put_off_max {
+        let queued_max = if is_answer { 2 * self.queued_max } else { self.queued_max };
+        if out.late.len() >= queued_max {
             return Err(SendError::Full);
         }
         out.late.push_back(message);
         drop(out);
-        self.put_off.notify_one();
+        self.queued_signal.notify_one();
         Ok(())
     }
 
     /// Sends queued messages until the link ends; the main loop of the sender thread.
-    pub(crate) fn send_late(&self) -> Result<(), LinkEndReason> {
+    pub(crate) fn run_sender(&self) -> Result<(), LinkEndReason> {
         loop {
             let mut out = self.lock();
             let message = loop {
@@ -136,10 +136,10 @@ impl Outbox {
                 if let Some(message) = out.late.pop_front() {
                     break message;
                 }
-                out = self.put_off.wait(out).expect(NO_PANIC);
+                out = self.queued_signal.wait(out).expect(NO_PANIC);
             };
             drop(out);
-            match self.send(&Letter::of(&message), Instant::now() + FOREVER) {
+            match self.send(&OutgoingMessage::of(&message), Instant::now() + FOREVER) {
                 Ok(()) => {}
                 Err(SendError::Fault(fault)) => return Err(fault),
                 Err(SendError::Late | SendError::Full) => return Err(LinkEndReason::Stalled(self.stall)),
@@ -148,7 +148,7 @@ impl Outbox {
     }
 
     /// Wakes the threads that wait for room.
-    pub(crate) fn look_again(&self) {
+    pub(crate) fn wake_blocked_writers(&self) {
         // Invariant: a thread that found no room waits before this lock can be acquired, so that no wake is lost.
         drop(self.lock());
         self.changed.notify_all();
@@ -161,14 +161,14 @@ impl Outbox {
         out.late.clear();
         drop(out);
         self.changed.notify_all();
-        self.put_off.notify_all();
+        self.queued_signal.notify_all();
     }
 
     /// Sends all pieces of a message, whose turn it is.
     fn send_pieces<'o>(
         &'o self,
         mut out: MutexGuard<'o, Out>,
-        letter: &Letter<'_>,
+        letter: &OutgoingMessage<'_>,
         deadline: Instant,
     ) -> (MutexGuard<'o, Out>, Result<(), SendError>) {
         let mut sent = 0;
@@ -197,7 +197,7 @@ impl Outbox {
             match out.live().and_then(|()| Ok(out.producer.try_push(frame, piece)?)) {
                 Err(error) => return (out, Err(error)),
                 Ok(true) => {
-                    if out.producer.takes_reader_sleep() {
+                    if out.producer.must_wake_reader() {
                         self.bell.ring();
                     }
                     return (out, Ok(()));
@@ -206,7 +206,7 @@ impl Outbox {
             }
             if !has_asked {
                 // Room that was freed before the request causes no wake: try once more.
-                out.producer.ask_for_room();
+                out.producer.request_writer_wake();
                 has_asked = true;
                 continue;
             }
@@ -244,7 +244,7 @@ impl Outbox {
 
     /// Wakes the other side if it sleeps.
     fn ring(&self, out: MutexGuard<'_, Out>) {
-        let is_asleep = out.producer.takes_reader_sleep();
+        let is_asleep = out.producer.must_wake_reader();
         drop(out);
         if is_asleep {
             self.bell.ring();
@@ -265,7 +265,7 @@ impl Out {
     }
 }
 
-impl<'a> Letter<'a> {
+impl<'a> OutgoingMessage<'a> {
     fn of(message: &'a LinkMessage) -> Self {
         let LinkMessage { kind, call, detail, timeout_ms, bytes } = message;
         Self { kind: *kind, call: *call, detail: *detail, timeout_ms: *timeout_ms, bytes }

@@ -32,7 +32,7 @@ fn serve(shared: &Arc<LinkState>) -> Result<std::convert::Infallible, LinkEndRea
         if let Some(fault) = shared.fault.get() {
             return Err(fault.clone());
         }
-        shared.outbox.look_again();
+        shared.outbox.wake_blocked_writers();
         let is_all = read(shared)?;
         // Messages written before the hangup are still read, but no more than a ring holds.
         rounds_after_end += u32::from(has_hung_up);
@@ -77,11 +77,11 @@ fn wait(shared: &LinkState, pause: SleepLimit) -> Result<bool, LinkEndReason> {
         // Only this thread reads it, and poll reported that it is readable.
         let _ = rustix::io::read(&shared.wake, &mut [0; 8]);
     }
-    if fds[0].revents().is_empty() { Ok(false) } else { take_rings(shared) }
+    if fds[0].revents().is_empty() { Ok(false) } else { drain_wakes(shared) }
 }
 
 /// Reads the other side's wakes from the socket, and returns whether it has hung up.
-fn take_rings(shared: &LinkState) -> Result<bool, LinkEndReason> {
+fn drain_wakes(shared: &LinkState) -> Result<bool, LinkEndReason> {
     match recv(&*shared.socket, &mut [0; RINGS_MAX], RecvFlags::DONTWAIT) {
         Ok((0, _)) | Err(Errno::CONNRESET) => Ok(true),
         Ok(_) | Err(Errno::AGAIN | Errno::INTR) => Ok(false),
@@ -102,7 +102,7 @@ fn read(shared: &Arc<LinkState>) -> Result<bool, Misconduct> {
                 while watch_until.is_some_and(|until| Instant::now() < until) && !inbound.consumer.has_more()
                 {
                     if shared.served.is_idle() {
-                        (0..PAUSES_A_LOOK).for_each(|_| spin_loop());
+                        (0..SPINS_PER_POLL).for_each(|_| spin_loop());
                     } else {
                         // The thread that answers may need this processor.
                         yield_now();
@@ -138,4 +138,4 @@ const MESSAGES_MAX: usize = 256;
 /// Rounds of that many messages after the other side has hung up: the largest ring of the shortest messages.
 const ROUNDS_AFTER_END_MAX: u32 = 64 * 1024 * 1024 / 32 / 256;
 /// Spin iterations between two polls of the ring.
-const PAUSES_A_LOOK: usize = 8;
+const SPINS_PER_POLL: usize = 8;

@@ -67,12 +67,12 @@ impl Producer {
     }
 
     /// Whether the reader sleeps and must be woken; resets the flag, so it returns `true` only once.
-    pub(crate) fn takes_reader_sleep(&self) -> bool {
+    pub(crate) fn must_wake_reader(&self) -> bool {
         takes(self.lane.reader_asleep())
     }
 
     /// Requests a wake when the reader has made room. There may be room since: try again before waiting.
-    pub(crate) fn ask_for_room(&self) {
+    pub(crate) fn request_writer_wake(&self) {
         self.lane.writer_asleep().store(1, Relaxed);
         fence(SeqCst);
     }
@@ -116,7 +116,7 @@ impl Consumer {
     }
 
     /// Whether the writer waits for room and must be woken; resets the flag, so it returns `true` only once.
-    pub(crate) fn takes_writer_sleep(&self) -> bool {
+    pub(crate) fn must_wake_writer(&self) -> bool {
         takes(self.lane.writer_asleep())
     }
 
@@ -172,15 +172,15 @@ impl RingBuffer {
     }
 
     fn head(&self) -> &AtomicU64 {
-        &self.memory.words()[self.control + APART_WORDS]
+        &self.memory.words()[self.control + CONTROL_WORD_SPACING]
     }
 
     fn reader_asleep(&self) -> &AtomicU64 {
-        &self.memory.words()[self.control + 2 * APART_WORDS]
+        &self.memory.words()[self.control + 2 * CONTROL_WORD_SPACING]
     }
 
     fn writer_asleep(&self) -> &AtomicU64 {
-        &self.memory.words()[self.control + 3 * APART_WORDS]
+        &self.memory.words()[self.control + 3 * CONTROL_WORD_SPACING]
     }
 
     /// Returns the words from a position to the end of the ring, and those at its beginning.
@@ -263,4 +263,4 @@ const CONTROL_BYTES: usize = 4096;
 const LANE_CONTROL_WORDS: usize = 64;
 /// Distance in words between two control words that different processes write, so that they share neither a cache
 /// line nor a pair of cache lines.
-const APART_WORDS: usize = 16;
+const CONTROL_WORD_SPACING: usize = 16;

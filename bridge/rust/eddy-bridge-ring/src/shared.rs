@@ -79,7 +79,7 @@ impl LinkState {
                 "the limit of concurrent calls, or of their bytes, is reached",
             );
             let bytes = failure.text.into_bytes();
-            self.send_soon(LinkMessage {
+            self.send_nowait(LinkMessage {
                 kind: RingFrameKind::Failure,
                 call,
                 detail: failure.code,
@@ -95,9 +95,9 @@ impl LinkState {
     }
 
     /// Sends a message without waiting; ends the link if that is impossible.
-    pub(crate) fn send_soon(&self, message: LinkMessage) {
+    pub(crate) fn send_nowait(&self, message: LinkMessage) {
         let kind = message.kind;
-        match self.outbox.send_soon(message) {
+        match self.outbox.send_nowait(message) {
             Err(SendError::Fault(fault)) => self.end(fault),
             // So many calls without reading an answer: no peer that keeps to the agreed limits does that.
             Err(SendError::Full) if kind != RingFrameKind::Cancel => self.end(Misconduct::Flood.into()),
@@ -108,7 +108,7 @@ impl LinkState {
 
     /// Notifies the other side that a call is cancelled.
     pub(crate) fn cancel(&self, call: u64) {
-        self.send_soon(LinkMessage {
+        self.send_nowait(LinkMessage {
             kind: RingFrameKind::Cancel,
             call,
             detail: 0,

@@ -117,9 +117,9 @@ fn join(
 /// It is a socket and not an `eventfd`: an `eventfd` would be one open file of both processes, and the other one
 /// could set its flags and count so that this side blocks.
 #[derive(Clone, Debug)]
-pub(crate) struct Bell(Arc<UnixStream>);
+pub(crate) struct PeerWaker(Arc<UnixStream>);
 
-impl Bell {
+impl PeerWaker {
     pub(crate) fn new(socket: Arc<UnixStream>) -> Self {
         Self(socket)
     }

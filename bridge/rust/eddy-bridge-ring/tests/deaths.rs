@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use eddy_bridge_ring::{CallError, Incoming, LinkEndReason, LinkLimits, LinkListener, NoCalls, connect};
 
-use crate::peers::{Caller, PeerProcess, SOON, Tongue, path, remove};
+use crate::peers::{Caller, PeerLanguage, PeerProcess, SOON, path, remove};
 
 /// Resources of a process that links could leak.
 #[derive(Debug, PartialEq, Eq)]
@@ -39,8 +39,8 @@ fn resident_kib() -> u64 {
 }
 
 /// A called process and a calling process die with calls in flight.
-fn two_deaths(round: usize, at: &Path) {
-    let tongue = Tongue::ALL[usize::from(round.is_multiple_of(5))];
+fn crash_two_processes(round: usize, at: &Path) {
+    let tongue = PeerLanguage::ALL[usize::from(round.is_multiple_of(5))];
     let mut called = PeerProcess::start("deaths", tongue);
     let link = connect(&called.path, LinkLimits::default(), NoCalls).unwrap();
     let calls: Vec<_> = (0..8).map(|_| link.call_async(2, vec![1; 1000], SOON).unwrap()).collect();
@@ -77,12 +77,12 @@ fn until(mut holds: impl FnMut() -> bool) {
 }
 
 #[test]
-fn two_hundred_deaths_leave_nothing_behind() {
-    let at = path("deaths-of-callers", Tongue::Rust);
+fn two_hundred_crashes_leak_nothing() {
+    let at = path("deaths-of-callers", PeerLanguage::Rust);
     let before = held();
     let mut resident = 0;
     for round in 0..100 {
-        two_deaths(round, &at);
+        crash_two_processes(round, &at);
         remove(&at);
         if round == 20 {
             resident = resident_kib();

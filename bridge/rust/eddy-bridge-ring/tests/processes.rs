@@ -14,7 +14,7 @@ use eddy_bridge_ring::{
     connect,
 };
 
-use crate::peers::{Caller, PeerProcess, SOON, Tongue, path, remove};
+use crate::peers::{Caller, PeerLanguage, PeerProcess, SOON, path, remove};
 
 fn echo(call: Incoming) {
     let bytes = call.bytes().to_vec();
@@ -30,8 +30,8 @@ fn exchange(link: &ProcessLink, count: usize) {
 }
 
 #[test]
-fn another_process_answers() {
-    for tongue in Tongue::ALL {
+fn another_process_responds() {
+    for tongue in PeerLanguage::ALL {
         let peer = PeerProcess::start("answers", tongue);
         let link = connect(&peer.path, LinkLimits::default(), echo).unwrap();
         exchange(&link, 5000);
@@ -48,7 +48,7 @@ fn another_process_answers() {
 
 #[test]
 fn another_process_calls() {
-    for tongue in Tongue::ALL {
+    for tongue in PeerLanguage::ALL {
         let path = path("calls", tongue);
         let listener = LinkListener::bind(&path, LinkLimits::default()).unwrap();
         let mut command = Command::new(tongue.program());
@@ -65,7 +65,7 @@ fn another_process_calls() {
 
 #[test]
 fn several_threads_call() {
-    for tongue in Tongue::ALL {
+    for tongue in PeerLanguage::ALL {
         several_call("threads", tongue, 4, 2000);
     }
 }
@@ -73,12 +73,12 @@ fn several_threads_call() {
 #[test]
 #[ignore = "a million calls take a minute: `cargo xtask soak` makes them"]
 fn a_million_calls_are_answered() {
-    for tongue in Tongue::ALL {
+    for tongue in PeerLanguage::ALL {
         several_call("million", tongue, 2, 500_000);
     }
 }
 
-fn several_call(name: &str, tongue: Tongue, threads: usize, calls: usize) {
+fn several_call(name: &str, tongue: PeerLanguage, threads: usize, calls: usize) {
     let peer = PeerProcess::start(name, tongue);
     let link = connect(&peer.path, LinkLimits::default(), NoCalls).unwrap();
     std::thread::scope(|scope| {
@@ -89,9 +89,9 @@ fn several_call(name: &str, tongue: Tongue, threads: usize, calls: usize) {
 }
 
 #[test]
-fn a_killed_process_is_noticed_at_once() {
+fn a_killed_process_is_noticed_immediately() {
     for round in 0..20 {
-        let tongue = Tongue::ALL[round / 2 % 2];
+        let tongue = PeerLanguage::ALL[round / 2 % 2];
         let mut peer = PeerProcess::start("killed", tongue);
         let link = connect(&peer.path, LinkLimits::default(), NoCalls).unwrap();
         let calls: Vec<_> = (0..4).map(|_| link.call_async(2, vec![1; 1000], SOON).unwrap()).collect();
@@ -117,11 +117,11 @@ fn a_killed_process_is_noticed_at_once() {
 /// The surviving side reports the reason, in either language: with a call in flight, without one, and when the other
 /// side hangs.
 #[test]
-fn who_survives_says_why() {
-    for called in Tongue::ALL {
+fn the_surviving_process_reports_the_reason() {
+    for called in PeerLanguage::ALL {
         for manner in ["wait", "idle", "flood"] {
             let mut peer = PeerProcess::start(&format!("survived-{manner}"), called);
-            let mut callers = Tongue::ALL.map(|tongue| Caller::start(tongue, manner, &peer.path));
+            let mut callers = PeerLanguage::ALL.map(|tongue| Caller::start(tongue, manner, &peer.path));
             let begun = Instant::now();
             let expected = if manner == "flood" {
                 peer.stop();
@@ -134,7 +134,7 @@ fn who_survives_says_why() {
             // for.
             callers.iter_mut().for_each(Caller::end_input);
             for caller in callers {
-                let said = caller.last_words();
+                let said = caller.stderr_tail();
                 assert!(said.contains(expected), "{manner} of {called:?}: {said}");
             }
             assert!(begun.elapsed() < SOON, "it is known before the calls' deadline");
@@ -144,8 +144,8 @@ fn who_survives_says_why() {
 
 /// A peer with another version of the protocol, as connecting and as accepting side.
 #[test]
-fn another_version_is_refused_and_said() {
-    for tongue in Tongue::ALL {
+fn another_version_is_refused_with_its_reason() {
+    for tongue in PeerLanguage::ALL {
         let peer = PeerProcess::start("version", tongue);
         let mut stream = UnixStream::connect(&peer.path).unwrap();
         stream.write_all(&later_version()).unwrap();
@@ -183,7 +183,7 @@ fn later_version() -> [u8; 40] {
 
 #[test]
 fn a_stopped_process_costs_no_more_than_the_deadline() {
-    for tongue in Tongue::ALL {
+    for tongue in PeerLanguage::ALL {
         let peer = PeerProcess::start("stopped", tongue);
         let limits = LinkLimits { stall: Duration::from_millis(500), ..LinkLimits::default() };
         let link = connect(&peer.path, limits, NoCalls).unwrap();
@@ -201,12 +201,12 @@ fn a_stopped_process_costs_no_more_than_the_deadline() {
 }
 
 #[test]
-fn a_process_that_comes_back_is_found_again() {
-    let mut peer = PeerProcess::start("again", Tongue::Rust);
+fn a_restarted_process_is_redialed() {
+    let mut peer = PeerProcess::start("again", PeerLanguage::Rust);
     let path = peer.path.clone();
     let redial = Redial::new(&path, LinkLimits::default(), NoCalls);
     assert_eq!(redial.call(1, b"first", SOON).unwrap(), b"first");
-    for tongue in [Tongue::Go, Tongue::Rust, Tongue::Go] {
+    for tongue in [PeerLanguage::Go, PeerLanguage::Rust, PeerLanguage::Go] {
         let link = redial.link(SOON).unwrap();
         drop(peer);
         let begun = Instant::now();

@@ -67,7 +67,7 @@ impl Block {
         match self.words.get(self.request_end..self.request_end + length) {
             Some(reply) => read(status, reply),
             // SAFETY: the callee has left the block as this module describes it.
-            None => unsafe { read_elsewhere(self.words[CONTEXT], status, length) },
+            None => unsafe { read_heap_reply(self.words[CONTEXT], status, length) },
         }
     }
 
@@ -117,7 +117,7 @@ pub(crate) fn read<R: for<'m> BridgeRead<'m>>(status: usize, reply: &[u64]) -> R
 ///
 /// At the address are `length` words in memory from `malloc`, which nothing else uses.
 #[cold]
-pub(crate) unsafe fn read_elsewhere<R: for<'m> BridgeRead<'m>>(
+pub(crate) unsafe fn read_heap_reply<R: for<'m> BridgeRead<'m>>(
     address: u64,
     status: usize,
     length: usize,

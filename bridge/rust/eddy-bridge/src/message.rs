@@ -64,15 +64,15 @@ impl<'m> BridgeMessage<'m> {
     pub fn scalars<T: Scalar>(self, at: usize) -> Result<&'m [T], Malformed> {
         let place = self.word(at)?;
         let length = self.word(at + 1)?;
-        if length & IS_PLACE == 0 {
+        if length & IN_MESSAGE_FLAG == 0 {
             self.at_address(place, length)
         } else {
-            self.at_place(place, length & !IS_PLACE)
+            self.slice_at_offset(place, length & !IN_MESSAGE_FLAG)
         }
     }
 
     /// Returns `length` numbers in the message itself.
-    fn at_place<T: Scalar>(self, place: u64, length: u64) -> Result<&'m [T], Malformed> {
+    fn slice_at_offset<T: Scalar>(self, place: u64, length: u64) -> Result<&'m [T], Malformed> {
         let start = usize::try_from(place).map_err(|_| Malformed::OUTSIDE)?;
         let length = usize::try_from(length).map_err(|_| Malformed::OUTSIDE)?;
         let bytes = length.checked_mul(size_of::<T>()).ok_or(Malformed::OUTSIDE)?;
@@ -120,10 +120,11 @@ impl<'m> BridgeMessage<'m> {
         let place = self.word(at)?;
         let length = self.word(at + 1)?;
         // Elements without words would allow a list of any length.
-        let words =
-            usize::try_from(length & !IS_PLACE).ok().and_then(|length| length.checked_mul(words_of_one));
+        let words = usize::try_from(length & !IN_MESSAGE_FLAG)
+            .ok()
+            .and_then(|length| length.checked_mul(words_of_one));
         let (Some(words), true) = (words, words_of_one != 0) else { return Err(Malformed::OUTSIDE) };
-        if length & IS_PLACE == 0 {
+        if length & IN_MESSAGE_FLAG == 0 {
             let words = self.at_address(place, words as u64)?;
             return Ok((Self { words, ..self }, 0, words.len() / words_of_one));
         }
@@ -141,7 +142,7 @@ impl<'m> BridgeMessage<'m> {
 }
 
 /// Set in the length of a list that is in the message itself.
-pub(crate) const IS_PLACE: u64 = 1 << 63;
+pub(crate) const IN_MESSAGE_FLAG: u64 = 1 << 63;
 
 /// Why a message is invalid: it was made from another declaration, or damaged on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

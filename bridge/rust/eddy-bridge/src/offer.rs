@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_caller_of_another_version_is_told() {
+    fn a_caller_with_another_version_gets_an_error() {
         let mut question = Bind::of("Any", 0).unwrap();
         question.outcome = ABI - 1;
         // SAFETY: it is a bind request, and nothing else uses it.

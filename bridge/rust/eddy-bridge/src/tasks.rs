@@ -49,7 +49,7 @@ pub(crate) unsafe extern "C" fn cancel(block: *mut u64) -> usize {
     let ticket = unsafe { header(block) }[TICKET];
     let end = running().lock().unwrap_or_else(PoisonError::into_inner).get(&ticket).map(Arc::clone);
     if let Some(end) = end {
-        end.is_wished.store(true, Ordering::Release);
+        end.is_requested.store(true, Ordering::Release);
         let waker = end.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(waker) = waker {
             waker.wake();
@@ -61,7 +61,7 @@ pub(crate) unsafe extern "C" fn cancel(block: *mut u64) -> usize {
 /// Cancellation request of a call.
 #[derive(Default)]
 struct CancelSignal {
-    is_wished: AtomicBool,
+    is_requested: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
@@ -89,7 +89,7 @@ impl Future for CallFuture {
                 // The waker is set first, so that a cancellation is either seen here or wakes the task.
                 *self.end.waker.lock().unwrap_or_else(PoisonError::into_inner) =
                     Some(context.waker().clone());
-                if !self.end.is_wished.load(Ordering::Acquire) {
+                if !self.end.is_requested.load(Ordering::Acquire) {
                     return Poll::Pending;
                 }
                 Err(BridgeError::new(BridgeErrorKind::Cancelled, "the context of the call ended"))

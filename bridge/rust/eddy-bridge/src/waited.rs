@@ -7,7 +7,7 @@ use std::mem::MaybeUninit;
 use std::slice;
 
 use crate::block::{
-    CONTEXT, EXTENT, HEADER_WORDS, OUTCOME, REPLY_WORDS, TARGET, check, halves, header, read, read_elsewhere,
+    CONTEXT, EXTENT, HEADER_WORDS, OUTCOME, REPLY_WORDS, TARGET, check, halves, header, read, read_heap_reply,
 };
 use crate::fault::BridgeError;
 use crate::wire::{BridgeRead, BridgeWrite};
@@ -75,7 +75,7 @@ unsafe fn answer<R: for<'m> BridgeRead<'m>>(
         // SAFETY: as above.
         let elsewhere = unsafe { header(at) }[CONTEXT];
         // SAFETY: the callee has left the block as described at `crate::block`.
-        return unsafe { read_elsewhere(elsewhere, status, length) };
+        return unsafe { read_heap_reply(elsewhere, status, length) };
     }
     // SAFETY: that many words follow the request.
     let reply = unsafe { at.add(request_end) };

@@ -3,7 +3,7 @@
 use std::mem::MaybeUninit;
 use std::slice;
 
-use crate::message::IS_PLACE;
+use crate::message::IN_MESSAGE_FLAG;
 use crate::wire::{BridgeWrite, Scalar};
 
 /// Writes a message into the given buffer, and into allocated memory when that is too small.
@@ -122,7 +122,7 @@ impl<'r> MessageWriter<'r> {
         let bytes = size_of_val(list);
         let first = self.reserve(bytes.div_ceil(size_of::<u64>()));
         self.set(at, (first * size_of::<u64>()) as u64);
-        self.set(at + 1, list.len() as u64 | IS_PLACE);
+        self.set(at + 1, list.len() as u64 | IN_MESSAGE_FLAG);
         // SAFETY: numbers can be read as bytes; `Scalar` promises that there is no padding in them.
         let from = unsafe { slice::from_raw_parts(list.as_ptr().cast::<u8>(), bytes) };
         let words = if self.spill.is_empty() { self.written_mut() } else { &mut self.spill };
@@ -141,7 +141,7 @@ impl<'r> MessageWriter<'r> {
     pub fn records(&mut self, at: usize, length: usize, words_of_one: usize) -> usize {
         let first = self.reserve(length * words_of_one);
         self.set(at, (first * size_of::<u64>()) as u64);
-        self.set(at + 1, length as u64 | IS_PLACE);
+        self.set(at + 1, length as u64 | IN_MESSAGE_FLAG);
         first
     }
 

@@ -26,12 +26,12 @@ fn sample() -> Sample {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_values_are_read_back() {
     assert_eq!(BridgeMessage::flat(&reply(&sample())).read::<Sample>(), Ok(sample()));
 }
 
 #[test]
-fn every_word_of_a_message_may_be_wrong() {
+fn any_corrupted_word_is_handled_safely() {
     let words = reply(&sample());
     for index in 0..words.len() {
         for wrong in [0, 1, 7, 8, 64, 4096, 1 << 32, 1 << 62, 1 << 63, 1 << 63 | 1, u64::MAX] {
@@ -45,7 +45,7 @@ fn every_word_of_a_message_may_be_wrong() {
 }
 
 #[test]
-fn lists_outside_are_refused() {
+fn lists_outside_the_message_are_refused() {
     let read = |words: &[u64]| BridgeMessage::flat(words).read::<Vec<u16>>().unwrap_err().to_string();
     assert_eq!(read(&[16]), "the message ends within its record");
     assert_eq!(read(&[16, PLACE | 5, 0]), "a list is outside the message");
@@ -65,13 +65,13 @@ fn lists_outside_are_refused() {
 const PLACE: u64 = 1 << 63;
 
 #[test]
-fn a_tag_is_one_of_two() {
+fn tags_other_than_0_and_1_are_refused() {
     let wrong: Malformed = BridgeMessage::flat(&[2, 0]).read::<Option<u8>>().unwrap_err();
     assert_eq!(wrong.to_string(), "a tag is neither 0 nor 1");
 }
 
 #[test]
-fn a_message_outgrows_its_room() {
+fn a_message_may_outgrow_its_buffer() {
     for room in 0..40 {
         let mut room = vec![u64::MAX; room];
         let mut writer = MessageWriter::flat(&mut room);

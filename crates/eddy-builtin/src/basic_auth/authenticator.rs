@@ -31,7 +31,7 @@ impl Authenticator {
             return true;
         }
         let user = self.users.find(user);
-        if user.has_password(password) && user.is_somebody {
+        if user.has_password(password) && user.is_known_user {
             if user.form.is_slow() {
                 self.cache.remember(pair, now);
             }

@@ -72,7 +72,7 @@ impl BasicAuthFilter {
         let user = self.authenticator.users.find(name);
         // In a table with slow hashes a wrong password is always as slow, or the time would reveal whose hash is quick.
         if !user.form.is_slow() {
-            let is_right = user.has_password(password) && user.is_somebody;
+            let is_right = user.has_password(password) && user.is_known_user;
             if is_right {
                 return self.authenticator.accept(user, &mut |edit| answer.edit(edit));
             }
@@ -81,7 +81,7 @@ impl BasicAuthFilter {
             return self.authenticator.refuse(answer.worker, &mut |edit| answer.edit(edit));
         };
         let pair = self.authenticator.cache.name(name, password);
-        if user.is_somebody && self.authenticator.cache.has(pair, answer.view.about.now) {
+        if user.is_known_user && self.authenticator.cache.has(pair, answer.view.about.now) {
             return self.authenticator.accept(user, &mut |edit| answer.edit(edit));
         }
         let job = Job {

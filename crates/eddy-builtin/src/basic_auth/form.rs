@@ -50,7 +50,7 @@ pub enum FormError {
         "needs more work than a request may cost: at most bcrypt cost {BCRYPT_COST_MAX} or {ROUNDS_MAX} \
          rounds"
     )]
-    TooDear,
+    TooExpensive,
     /// The password is empty or too long.
     #[error("must have 1 to 1,024 bytes")]
     Length,
@@ -157,7 +157,7 @@ fn parse_bcrypt(text: &str) -> Result<PasswordForm, FormError> {
     match cost {
         4..=BCRYPT_COST_MAX => Ok(PasswordForm::Bcrypt { cost, salt, hash }),
         ..4 => Err(DAMAGED),
-        _ => Err(FormError::TooDear),
+        _ => Err(FormError::TooExpensive),
     }
 }
 
@@ -194,7 +194,7 @@ fn parse_sha_crypt(text: &str) -> Result<PasswordForm, FormError> {
             Ok(PasswordForm::ShaCrypt { rounds, text: text.into() })
         }
         1000..=ROUNDS_MAX | ..1000 => Err(DAMAGED),
-        _ => Err(FormError::TooDear),
+        _ => Err(FormError::TooExpensive),
     }
 }
 

@@ -66,7 +66,7 @@ fn only_72_bytes_count_for_bcrypt() {
 }
 
 #[test]
-fn damaged_and_dear_forms_are_refused() {
+fn invalid_and_too_expensive_hashes_are_refused() {
     let check = |text: &str, expected: FormError| {
         assert_eq!(PasswordForm::parse_hash(text), Err(expected), "{text}");
     };
@@ -77,7 +77,7 @@ fn damaged_and_dear_forms_are_refused() {
     check("$2y$03$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", bcrypt.clone());
     check("$2y$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeWx", bcrypt.clone());
     check("$2y$05$CCCCCCCCCCCCCCCCCCCCC!E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", bcrypt);
-    check("$2y$16$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", FormError::TooDear);
+    check("$2y$16$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW", FormError::TooExpensive);
     check("{SHA}abc", FormError::Damaged("SHA-1"));
     check("{SSHA}abc", FormError::Unknown);
     check("$apr1$abc$def", FormError::Unknown);
@@ -86,7 +86,10 @@ fn damaged_and_dear_forms_are_refused() {
         "$5$rounds=9$saltstring$5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5",
         FormError::Damaged("SHA-crypt"),
     );
-    check("$5$rounds=99999999$saltstring$5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5", FormError::TooDear);
+    check(
+        "$5$rounds=99999999$saltstring$5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5",
+        FormError::TooExpensive,
+    );
     check("plain", FormError::Plain);
     assert_eq!(PasswordForm::parse(""), Err(FormError::Length));
 }
@@ -104,7 +107,7 @@ proptest! {
 }
 
 #[test]
-fn a_file_has_a_user_a_line() {
+fn a_file_has_one_user_per_line() {
     let text = "# users\n\nalice:{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=:more\r\nbob:$5$saltstring$5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5\n";
     let users = read_users(text.as_bytes()).unwrap();
     assert_eq!(users.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), ["alice", "bob"]);
@@ -123,7 +126,7 @@ fn the_example_can_be_read() {
 }
 
 #[test]
-fn nobody_is_as_dear_as_the_dearest() {
+fn an_unknown_user_costs_as_much_as_the_most_expensive_hash() {
     let config = |users: &[&str]| BasicAuthConfig {
         users: users
             .iter()
@@ -137,11 +140,11 @@ fn nobody_is_as_dear_as_the_dearest() {
     let both = [BCRYPT[2].1, SHA_CRYPT[0].1, BCRYPT[0].1];
     assert_eq!(nobody(&both), form(BCRYPT[0].1).work());
     let users = Users::new(&config(&both), Vec::new());
-    assert!(!users.find(b"x").is_somebody && users.find(b"1").is_somebody);
+    assert!(!users.find(b"x").is_known_user && users.find(b"1").is_known_user);
 }
 
 #[test]
-fn the_cache_forgets() {
+fn the_cache_evicts_entries() {
     let at = WorkerTime::from_millis;
     let cache = Cache::new(8, Duration::from_secs(1), [1, 2, 3, 4]);
     let name = cache.name(b"alice", b"secret");
@@ -188,7 +191,7 @@ const CHALLENGE: [&str; 3] = [
 ];
 
 #[test]
-fn quick_forms_are_answered_at_once() {
+fn cheap_hashes_are_verified_inline() {
     let users = [("alice", "secret"), ("bob", "{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=")];
     let (library, host) =
         made(config(&users), TestServices { has_no_threads: true, ..TestServices::default() });
@@ -206,7 +209,7 @@ fn quick_forms_are_answered_at_once() {
 }
 
 #[test]
-fn nobody_has_no_password() {
+fn unknown_users_are_refused() {
     let slow = ("bob", BCRYPT[0].1);
     for users in [&[("alice", "secret")][..], &[("alice", "{SHA}W6ph5Mm5Pz8GgiULbPgzG37mj9g=")], &[slow]] {
         let (library, host) = made(config(users), TestServices::default());
@@ -223,7 +226,7 @@ fn nobody_has_no_password() {
 }
 
 #[test]
-fn what_is_no_credentials_is_asked_for_them() {
+fn requests_without_valid_credentials_are_challenged() {
     let (library, _) = made(config(&[("alice", "secret")]), TestServices::default());
     let long = format!("authorization: Basic {}", encode(&[b'a'; 1100]));
     for fields in [
@@ -243,7 +246,7 @@ fn what_is_no_credentials_is_asked_for_them() {
 }
 
 #[test]
-fn slow_forms_are_computed_elsewhere_and_remembered() {
+fn expensive_hashes_are_computed_off_the_worker_and_cached() {
     let users = [("alice", BCRYPT[2].1), ("bob", "secret")];
     let (library, host) = made(config(&users), TestServices::default());
     assert_eq!(enter(&*library, 1, "alice:U*U").verdict, Verdict::Pause);
@@ -265,7 +268,7 @@ fn slow_forms_are_computed_elsewhere_and_remembered() {
 }
 
 #[test]
-fn nothing_is_remembered_if_so_configured() {
+fn caching_can_be_disabled() {
     let config = BasicAuthConfig { cache_ttl: Duration::ZERO, ..config(&[("alice", BCRYPT[2].1)]) };
     let (library, host) = made(config, TestServices::default());
     for (exchange, count) in [(1, 1), (2, 2)] {
@@ -275,7 +278,7 @@ fn nothing_is_remembered_if_so_configured() {
 }
 
 #[test]
-fn a_full_queue_is_told() {
+fn a_full_queue_is_refused_with_503() {
     let gate = Arc::new(Mutex::new(()));
     let closed = gate.lock().unwrap();
     let services = TestServices { gate: Some(Arc::clone(&gate)), ..TestServices::default() };
@@ -310,7 +313,7 @@ fn a_file_is_read_when_the_filter_is_made() {
 }
 
 #[test]
-fn the_field_can_stay() {
+fn the_authorization_header_can_be_kept() {
     let config = BasicAuthConfig { is_stripped: false, user_field: None, ..config(&[("alice", "secret")]) };
     let (library, _) = made(config, TestServices::default());
     assert_eq!(enter(&*library, 1, "alice:secret").edits, WELCOME[..1]);

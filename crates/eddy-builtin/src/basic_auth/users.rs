@@ -28,7 +28,7 @@ pub(super) struct User {
     pub(super) form: PasswordForm,
     /// Digest of a plain password, so that it is not computed for each request.
     digest: Option<[u8; 32]>,
-    pub(super) is_somebody: bool,
+    pub(super) is_known_user: bool,
 }
 
 impl User {
@@ -38,7 +38,7 @@ impl User {
             PasswordForm::Plain(plain) => Some(digest(plain)),
             PasswordForm::Sha1(_) | PasswordForm::Bcrypt { .. } | PasswordForm::ShaCrypt { .. } => None,
         };
-        Self { name, json, form, digest, is_somebody: true }
+        Self { name, json, form, digest, is_known_user: true }
     }
 
     /// Whether this is the user's password. The time does not depend on how much of it is correct.
@@ -61,10 +61,10 @@ impl Users {
         let all = file.into_iter().chain(config.users.iter().cloned());
         let users: HashMap<Box<[u8]>, User> =
             all.map(|(name, form)| (name.as_bytes().into(), User::new(name, form))).collect();
-        let dearest = users.values().max_by_key(|user| dearness(&user.form));
+        let dearest = users.values().max_by_key(|user| verification_cost(&user.form));
         let form = dearest.map_or_else(|| PasswordForm::Sha1([0; 20]), |user| unmatched(&user.form));
         let has_slow = form.is_slow();
-        let nobody = User { is_somebody: false, ..User::new("".into(), form) };
+        let nobody = User { is_known_user: false, ..User::new("".into(), form) };
         Self { users, nobody, has_slow }
     }
 
@@ -92,7 +92,7 @@ fn unmatched(form: &PasswordForm) -> PasswordForm {
 }
 
 /// Sort key: the cost of verification.
-fn dearness(form: &PasswordForm) -> (u64, bool) {
+fn verification_cost(form: &PasswordForm) -> (u64, bool) {
     (form.work(), matches!(form, PasswordForm::Sha1(_)))
 }
 

@@ -71,7 +71,7 @@ impl Cors {
     }
 
     /// Returns the `Access-Control-Allow-Origin` value for a request; `None` if its origin is not allowed.
-    fn let_in<'a>(&self, request: &Fields<'a>) -> Option<&'a [u8]> {
+    fn allowed_origin<'a>(&self, request: &Fields<'a>) -> Option<&'a [u8]> {
         if self.is_open {
             return Some(b"*");
         }
@@ -84,7 +84,7 @@ impl Cors {
     /// Replies to a preflight request.
     fn answer_preflight(&self, asked: &[u8], answer: &mut PhaseContext<'_>) -> Verdict {
         let fields = &answer.view.request.fields;
-        let Some(origin) = self.let_in(fields) else {
+        let Some(origin) = self.allowed_origin(fields) else {
             let verdict = answer.reply(403, "origin not allowed\n", "cors");
             answer.reply_field("vary", b"origin");
             return verdict;
@@ -108,11 +108,12 @@ impl Cors {
     /// Replaces the CORS headers of a response.
     fn mark(&self, answer: &mut PhaseContext<'_>) {
         let Some(response) = answer.view.response else { return };
-        let let_in = self.let_in(&answer.view.request.fields);
-        let credentials = let_in.filter(|_| self.has_credentials).map(|_| b"true".as_slice());
-        let exposed = let_in.map(|_| self.exposed_fields.as_bytes()).filter(|names| !names.is_empty());
+        let allowed_origin = self.allowed_origin(&answer.view.request.fields);
+        let credentials = allowed_origin.filter(|_| self.has_credentials).map(|_| b"true".as_slice());
+        let exposed =
+            allowed_origin.map(|_| self.exposed_fields.as_bytes()).filter(|names| !names.is_empty());
         for (name, value) in
-            [(ALLOW_ORIGIN, let_in), (ALLOW_CREDENTIALS, credentials), (EXPOSE_HEADERS, exposed)]
+            [(ALLOW_ORIGIN, allowed_origin), (ALLOW_CREDENTIALS, credentials), (EXPOSE_HEADERS, exposed)]
         {
             let name = name.as_bytes();
             match value {

@@ -52,7 +52,7 @@ impl GrpcJson {
             call.is_released || is_stream && !call.held.is_empty() || call.held.len() > HELD_BYTES_MAX;
         if is_released {
             call.is_released = true;
-            return hand_out(call, answer);
+            return release_json(call, answer);
         }
         answer.edit(&FilterEdit::BodySet(b""));
         Verdict::Hold
@@ -83,7 +83,7 @@ impl GrpcJson {
             // The client has received part of the message, which must not look complete.
             return Verdict::Reset;
         }
-        hand_out(call, answer)
+        release_json(call, answer)
     }
 
     /// Fails the call because the endpoint's response is invalid for the method.
@@ -106,7 +106,7 @@ impl GrpcJson {
 
 /// Releases the held JSON. If it exceeds the limit of a crossing, the exchange is reset, because the gRPC frames must
 /// not be forwarded.
-fn hand_out(call: &mut TranscodedCall, answer: &mut PhaseContext<'_>) -> Verdict {
+fn release_json(call: &mut TranscodedCall, answer: &mut PhaseContext<'_>) -> Verdict {
     let handed = answer.set_body(&call.held);
     call.held.clear();
     if handed.is_ok() { Verdict::Continue } else { Verdict::Reset }

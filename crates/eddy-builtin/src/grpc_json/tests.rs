@@ -46,7 +46,7 @@ const GRPC: &str = "HTTP/1.1 200 OK\ncontent-type: application/grpc+proto\ntrans
 const SHELF: &[u8] = b"\x00\x00\x00\x00\x03\x12\x01x";
 
 #[test]
-fn a_request_becomes_a_call() {
+fn a_request_becomes_a_grpc_call() {
     let library = made();
     let mut stage = request("GET /v1/shelves/1?");
     let said = stage.enter(&*library, Phase::RequestHead);
@@ -67,7 +67,7 @@ fn a_request_becomes_a_call() {
 }
 
 #[test]
-fn what_is_no_call_goes_on() {
+fn requests_without_a_grpc_method_pass_unchanged() {
     let library = made();
     for line in ["GET /v2", "POST /v1/shelves/1", "HEAD /v1/shelves/1"] {
         let mut stage = request(line);
@@ -91,7 +91,7 @@ fn what_is_no_call_goes_on() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_anybody_is_asked() {
+fn invalid_requests_are_refused_before_they_are_forwarded() {
     let library = made();
     let refused = |line: &str, kind: &str, status: u16| {
         let said = with_body(line, kind).enter(&*library, Phase::RequestHead);
@@ -119,7 +119,7 @@ fn what_cannot_be_is_refused_before_anybody_is_asked() {
 }
 
 #[test]
-fn the_head_waits_for_a_message_and_the_rest_of_a_stream_follows() {
+fn the_request_head_waits_for_its_message_and_the_stream_follows() {
     let library = made();
     let mut stage = with_body("PATCH /v1/shelves/1/books/2", "application/merge-patch+json");
     assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Hold);
@@ -145,7 +145,7 @@ fn the_head_waits_for_a_message_and_the_rest_of_a_stream_follows() {
 }
 
 #[test]
-fn an_answer_becomes_json_when_it_is_known_how_the_call_ended() {
+fn a_response_becomes_json_once_the_grpc_status_is_received() {
     let library = made();
     let (mut stage, said) = answered(&*library, "GET /v1/shelves/1", GRPC);
     assert_eq!(said.verdict, Verdict::Hold);
@@ -164,7 +164,7 @@ fn an_answer_becomes_json_when_it_is_known_how_the_call_ended() {
 }
 
 #[test]
-fn how_a_call_failed_is_the_status_of_the_response() {
+fn a_failed_call_sets_the_http_status() {
     let library = made();
     // After a message, too: its head has not been sent yet.
     let (mut stage, _) = answered(&*library, "GET /v1/shelves/1", GRPC);
@@ -193,7 +193,7 @@ fn how_a_call_failed_is_the_status_of_the_response() {
 }
 
 #[test]
-fn an_endpoint_that_does_not_keep_to_it_is_told_of() {
+fn an_invalid_grpc_response_is_reported() {
     let library = made();
     for (piece, status) in
         [(&b"\x02"[..], 502), (b"\x01\x00\x00\x00\x00", 502), (b"\x00\x00\x00\x00\x02\x12\x01", 502)]
@@ -220,7 +220,7 @@ fn an_endpoint_that_does_not_keep_to_it_is_told_of() {
 }
 
 #[test]
-fn a_stream_goes_on_with_its_first_message() {
+fn a_stream_continues_with_its_first_message() {
     let library = made();
     let book = b"\x00\x00\x00\x00\x02\x18\x01";
     let watch = "GET /v1/shelves/1/books:watch";
@@ -259,7 +259,7 @@ fn a_stream_goes_on_with_its_first_message() {
 }
 
 #[test]
-fn descriptors_that_cannot_be_used_are_told_of() {
+fn unusable_descriptors_are_reported() {
     let refused = |change: fn(&mut GrpcJsonConfig), file: &[u8]| {
         let Err(LoadError::Refused { message }) = try_made(change, file) else { panic!("it is taken") };
         message

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_stands_for_a_call() {
+    fn a_call_round_trips_through_its_number() {
         assert_eq!(WebCall::unpack(0), None);
         for bits in 0..8 {
             let call = WebCall {

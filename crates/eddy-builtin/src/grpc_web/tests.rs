@@ -19,7 +19,7 @@ fn request(kind: &str, more: &str) -> TestExchange {
 const GRPC: &str = "HTTP/1.1 200 OK\ncontent-type: application/grpc+proto\ntransfer-encoding: chunked";
 
 #[test]
-fn a_call_goes_on_as_grpc_and_its_answer_comes_back_with_trailers_as_a_frame() {
+fn a_call_is_forwarded_as_grpc_and_its_trailers_return_as_a_frame() {
     let library = library(true);
     let mut stage = request("application/grpc-web+proto", "");
     let said = stage.enter(&*library, Phase::RequestHead);
@@ -44,7 +44,7 @@ fn a_call_goes_on_as_grpc_and_its_answer_comes_back_with_trailers_as_a_frame() {
 }
 
 #[test]
-fn base64_is_read_and_written_where_the_client_speaks_it() {
+fn base64_is_used_where_the_client_uses_it() {
     let library = library(true);
     let mut stage = request("application/grpc-web-text", "");
     let said = stage.enter(&*library, Phase::RequestHead);
@@ -70,7 +70,7 @@ fn base64_is_read_and_written_where_the_client_speaks_it() {
 }
 
 #[test]
-fn the_client_says_how_it_wants_its_answer() {
+fn the_accept_header_selects_the_response_encoding() {
     let library = library(true);
     let check = |kind: &str, accept: &str, expected: &str| {
         let mut stage = request(kind, &format!("\naccept: {accept}"));
@@ -86,7 +86,7 @@ fn the_client_says_how_it_wants_its_answer() {
 }
 
 #[test]
-fn what_is_no_base64_is_refused() {
+fn invalid_base64_is_refused() {
     let check = |pieces: &[&[u8]]| {
         let library = library(true);
         let mut stage = request("application/grpc-web-text", "");
@@ -117,7 +117,7 @@ fn what_is_no_base64_is_refused() {
 }
 
 #[test]
-fn what_is_not_of_it_goes_on() {
+fn other_content_types_pass_unchanged() {
     let library = library(true);
     for kind in ["application/grpc", "application/json", "application/grpc-webx"] {
         let mut stage = request(kind, "");

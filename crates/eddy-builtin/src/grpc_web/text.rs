@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn text_in_any_pieces_is_read() {
+    fn base64_text_is_decoded_in_any_chunking() {
         let bytes: Vec<u8> = (0..=255).collect();
         let mut text = Vec::new();
         // Parts of various lengths, each with its own padding.
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_base64_is_refused_however_it_comes() {
+    fn invalid_base64_is_refused_in_any_chunking() {
         for text in
             ["A", "AA", "AAA", "AAAAA", "A===", "====", "=AAA", "AA=A", "AA*A", "AA A", "AAAA\r\n", "AAAA="]
         {

@@ -11,9 +11,9 @@ pub struct MessageFieldsConfig {
     /// Descriptor file.
     pub descriptors: PathBuf,
     /// Fields extracted from request messages.
-    pub request: Vec<WantedField>,
+    pub request: Vec<FieldToExtract>,
     /// Fields extracted from response messages; without headers.
-    pub response: Vec<WantedField>,
+    pub response: Vec<FieldToExtract>,
     /// Full name of the message type of request bodies that belong to no method.
     pub request_message: Option<Arc<str>>,
     /// Full name of the message type of response bodies that belong to no method.
@@ -32,7 +32,7 @@ pub struct MessageFieldsConfig {
 
 /// Field to extract.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WantedField {
+pub struct FieldToExtract {
     /// Key in the metadata namespace `message_fields`.
     pub name: Arc<str>,
     /// Path of the field.
@@ -75,12 +75,12 @@ impl MessageFieldsConfig {
     }
 
     /// Returns all fields, of requests and responses.
-    pub fn fields(&self) -> impl Iterator<Item = &WantedField> {
+    pub fn fields(&self) -> impl Iterator<Item = &FieldToExtract> {
         self.request.iter().chain(&self.response)
     }
 }
 
-impl WantedField {
+impl FieldToExtract {
     /// Creates the configuration of a field at a path, in every message that has it.
     pub fn new(name: &str, path: &str) -> Self {
         Self {

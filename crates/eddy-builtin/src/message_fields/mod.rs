@@ -7,7 +7,7 @@ mod plan;
 mod reading;
 mod value;
 
-pub use config::{MessageFieldsConfig, WantedField, WhichMessage};
+pub use config::{FieldToExtract, MessageFieldsConfig, WhichMessage};
 
 pub(crate) use filter::MessageFields;
 

@@ -138,7 +138,7 @@ impl<'a> Notes<'a> {
         let size = MESSAGE_FIELDS_SPACE.len() + key.len() + value.len();
         let (entries, bytes) = (self.entries + 1, self.bytes + size);
         let has_room = self.metadata.is_none_or(|metadata| metadata.has_room(entries, bytes));
-        if size > NOTED_BYTES_MAX || !has_room {
+        if size > METADATA_ENTRY_BYTES_MAX || !has_room {
             return 1;
         }
         (self.entries, self.bytes) = (entries, bytes);
@@ -148,4 +148,4 @@ impl<'a> Notes<'a> {
 }
 
 /// Maximum size in bytes of one field's metadata entry.
-const NOTED_BYTES_MAX: usize = 8 * 1024;
+const METADATA_ENTRY_BYTES_MAX: usize = 8 * 1024;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddy_filter::{LoadError, LoadResult, field_places_key};
 use eddy_protobuf::{EnumId, FieldType, MessageId, ProgramBuilder, Schema, ValueSlot, WalkProgram};
 
-use super::config::{MessageFieldsConfig, WantedField};
+use super::config::{FieldToExtract, MessageFieldsConfig};
 use crate::protobuf::{MessageTypes, describe, refused};
 
 /// Extraction programs by message type.
@@ -30,7 +30,7 @@ pub(super) struct Extraction {
 /// Field to extract from a message type.
 #[derive(Debug)]
 pub(super) struct ExtractedField {
-    pub(super) wanted: WantedField,
+    pub(super) wanted: FieldToExtract,
     /// Metadata key of the positions.
     pub(super) places_key: String,
     pub(super) slot: ValueSlot,
@@ -64,10 +64,10 @@ impl ExtractionPlan {
 fn extractions(
     schema: &Schema,
     config: &MessageFieldsConfig,
-    fields: &[WantedField],
+    fields: &[FieldToExtract],
     messages: &BTreeSet<MessageId>,
 ) -> LoadResult<HashMap<MessageId, Arc<Extraction>>> {
-    let mut wanted: HashMap<MessageId, Vec<&WantedField>> = HashMap::new();
+    let mut wanted: HashMap<MessageId, Vec<&FieldToExtract>> = HashMap::new();
     for field in fields {
         let check = |message| has_path(schema, message, &field.at.path);
         let wrong = |why: String| LoadError::Path {
@@ -78,7 +78,7 @@ fn extractions(
             wanted.entry(message).or_default().push(field);
         }
     }
-    let extraction = |(message, fields): (MessageId, Vec<&WantedField>)| {
+    let extraction = |(message, fields): (MessageId, Vec<&FieldToExtract>)| {
         let extraction = Extraction::new(schema, message, &fields);
         Ok((message, Arc::new(extraction.map_err(|why| refused(&config.descriptors, why))?)))
     };
@@ -97,14 +97,14 @@ fn has_path(schema: &Schema, message: MessageId, path: &str) -> Result<(), Strin
 }
 
 impl Extraction {
-    fn new(schema: &Schema, message: MessageId, wanted: &[&WantedField]) -> Result<Self, String> {
+    fn new(schema: &Schema, message: MessageId, wanted: &[&FieldToExtract]) -> Result<Self, String> {
         let mut builder = ProgramBuilder::new(schema, message);
         let mut slots = Vec::with_capacity(wanted.len());
         for field in wanted {
             slots.push(builder.extract(&field.at.path).map_err(|error| error.to_string())?);
         }
         let program = builder.build().map_err(|error| error.to_string())?;
-        let field = |(wanted, slot): (&&WantedField, ValueSlot)| ExtractedField {
+        let field = |(wanted, slot): (&&FieldToExtract, ValueSlot)| ExtractedField {
             wanted: (*wanted).clone(),
             places_key: field_places_key(&wanted.name),
             slot,

@@ -14,10 +14,12 @@ fn try_made(
     change: impl FnOnce(&mut MessageFieldsConfig),
 ) -> LoadResult<(Arc<dyn FilterLibrary>, Arc<TestHost>)> {
     let mut config = MessageFieldsConfig::new("orders.binpb".into());
-    let tenant =
-        WantedField { header: Some("x-tenant".into()), ..WantedField::new("tenant", "customer.tenant") };
-    config.request = vec![tenant, WantedField::new("region", "customer.region")];
-    config.response = vec![WantedField::new("total", "total.units")];
+    let tenant = FieldToExtract {
+        header: Some("x-tenant".into()),
+        ..FieldToExtract::new("tenant", "customer.tenant")
+    };
+    config.request = vec![tenant, FieldToExtract::new("region", "customer.region")];
+    config.response = vec![FieldToExtract::new("total", "total.units")];
     config.is_rerouted = true;
     change(&mut config);
     let (context, host) = context(1, TestServices::with_file("orders.binpb", ORDERS));
@@ -75,7 +77,7 @@ fn the_head_waits_for_the_first_message() {
 }
 
 #[test]
-fn what_a_client_says_itself_is_removed() {
+fn headers_of_the_client_with_the_same_name_are_removed() {
     let library = made(|_| {});
     let said = call("Place", "x-tenant: acme\n").enter(&*library, Phase::RequestHead);
     assert_eq!(
@@ -95,13 +97,13 @@ fn what_a_client_says_itself_is_removed() {
 }
 
 #[test]
-fn a_field_that_can_have_several_values_is_a_list() {
+fn a_repeated_field_is_a_list() {
     let library = made(|config| {
-        let articles = WantedField {
+        let articles = FieldToExtract {
             header: Some("x-article".into()),
             values_max: 2,
             value_bytes_max: 4,
-            ..WantedField::new("articles", "items.article")
+            ..FieldToExtract::new("articles", "items.article")
         };
         config.request = vec![articles];
     });
@@ -121,9 +123,10 @@ fn a_field_that_can_have_several_values_is_a_list() {
 }
 
 #[test]
-fn filters_behind_can_be_told_where_values_stand() {
+fn later_filters_can_get_the_offsets_of_values() {
     let library = made(|config| {
-        let articles = WantedField { has_places: true, ..WantedField::new("articles", "items.article") };
+        let articles =
+            FieldToExtract { has_places: true, ..FieldToExtract::new("articles", "items.article") };
         config.request = vec![articles];
     });
     let mut stage = call("Place", "");
@@ -136,7 +139,7 @@ fn filters_behind_can_be_told_where_values_stand() {
 }
 
 #[test]
-fn an_answer_is_read_and_stays_as_it_is() {
+fn a_response_is_read_and_not_changed() {
     let check = |change: fn(&mut MessageFieldsConfig), body: &[u8], metadata: &[&str], unreadable: u64| {
         let (library, host) = try_made(change).unwrap();
         let mut stage = call("Place", "");
@@ -170,7 +173,7 @@ fn an_answer_is_read_and_stays_as_it_is() {
 }
 
 #[test]
-fn a_message_that_cannot_be_read_is_refused_where_it_chooses_the_way() {
+fn an_unreadable_message_is_refused_where_it_selects_the_route() {
     let small: fn(&mut MessageFieldsConfig) = |config| config.message_bytes_max = 2000;
     let long = frame("PlaceRequest", &format!(r#"{{"customer":{{"tenant":"{}"}}}}"#, "x".repeat(257)));
     let bodies: [(&[u8], u16, u32); 5] = [
@@ -199,7 +202,7 @@ fn a_message_that_cannot_be_read_is_refused_where_it_chooses_the_way() {
         // If no field is sent as a header, nothing is held and nothing is refused.
         let library = made(|config| {
             small(config);
-            config.request = vec![WantedField::new("region", "customer.region")];
+            config.request = vec![FieldToExtract::new("region", "customer.region")];
         });
         let mut stage = call("Place", "");
         assert_eq!(stage.enter(&*library, Phase::RequestHead).verdict, Verdict::Continue);
@@ -211,7 +214,7 @@ fn a_message_that_cannot_be_read_is_refused_where_it_chooses_the_way() {
 }
 
 #[test]
-fn metadata_that_is_full_costs_a_value_and_no_request() {
+fn full_metadata_drops_the_value_and_not_the_request() {
     let (library, host) = try_made(|_| {}).unwrap();
     let mut stage = call("Place", "");
     stage.metadata.set(b"other", b"key", &vec![b'1'; 65_520]).unwrap();
@@ -225,9 +228,9 @@ fn metadata_that_is_full_costs_a_value_and_no_request() {
 }
 
 #[test]
-fn fields_that_nothing_has_are_refused() {
+fn unknown_fields_are_refused() {
     let refused = |path: &str, messages: &[&str]| {
-        let mut field = WantedField::new("x", path);
+        let mut field = FieldToExtract::new("x", path);
         field.at.messages = messages.iter().map(|name| (*name).into()).collect();
         let Err(LoadError::Path { path: told, message }) = try_made(|config| config.request = vec![field])
         else {

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_in_ascii() {
+    fn values_are_written_in_ascii() {
         check(FieldType::String, FieldValue::Text(b"a b"), r#""a b""#, "a b");
         check(FieldType::String, FieldValue::Text(b" %\r\n"), r#"" %\u000d\u000a""#, "%20%25%0D%0A");
         check(
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_value_is_cut_at_a_character_and_is_no_header() {
+    fn a_long_value_is_truncated_at_a_character_and_is_not_a_header() {
         for (text, json) in [("123456789", r#""12345678""#), ("1234567ä", r#""1234567""#)] {
             let shown = TypedFieldValue {
                 value: FieldValue::Text(text.as_bytes()),

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn content_types_tell_how_messages_stand() {
+    fn content_types_select_the_message_framing() {
         let check = |content_type: &str, media: Media| {
             assert_eq!(kind_of(content_type.as_bytes()), media, "{content_type}");
         };

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_is_one_message_or_frames() {
+    fn a_body_is_one_message_or_grpc_frames() {
         let limits = ProtobufLimits { message_bytes_max: 4, ..ProtobufLimits::default() };
         let whole = |pieces: &[&[u8]]| events(&mut MessageReader::whole(&limits), pieces);
         assert_eq!(whole(&[b"ab", b"", b"cd"]), Ok("<abcd>".to_owned()));

@@ -81,7 +81,7 @@ impl Rate {
 pub(super) struct Common {
     stock: AtomicU64,
     lanes: Box<[WorkerTokens]>,
-    lot: u32,
+    batch_size: u32,
 }
 
 /// Tokens that a worker has taken and not yet used; on a cache line of its own, written only by that worker.
@@ -97,9 +97,9 @@ impl Common {
         let workers = workers.max(1);
         // All workers together hold at most 1/64 of the bucket; if that is less than one token each, there are no
         // batches.
-        let lot = (burst as usize / (64 * workers)).clamp(1, LOT_MAX);
+        let batch_size = (burst as usize / (64 * workers)).clamp(1, BATCH_MAX);
         let lanes = (0..workers).map(|_| WorkerTokens::default()).collect();
-        Self { stock: AtomicU64::new(0), lanes, lot: u32::try_from(lot).unwrap_or(1) }
+        Self { stock: AtomicU64::new(0), lanes, batch_size: u32::try_from(batch_size).unwrap_or(1) }
     }
 
     /// Takes a token on a worker's thread.
@@ -113,10 +113,10 @@ impl Common {
             let used_ns = self.stock.load(Relaxed).saturating_sub(nanos(now));
             return rate.taken(rate.full_ns.saturating_sub(used_ns), used_ns);
         }
-        if self.lot > 1 {
-            let taken = rate.take(&self.stock, self.lot, now);
+        if self.batch_size > 1 {
+            let taken = rate.take(&self.stock, self.batch_size, now);
             if taken.is_taken {
-                lane.left.store(u64::from(self.lot - 1), Relaxed);
+                lane.left.store(u64::from(self.batch_size - 1), Relaxed);
                 return taken;
             }
         }
@@ -130,4 +130,4 @@ pub(super) fn nanos(time: WorkerTime) -> u64 {
 }
 
 /// Maximum batch size of a worker.
-const LOT_MAX: usize = 256;
+const BATCH_MAX: usize = 256;

@@ -18,7 +18,7 @@ fn at(millis: u64) -> WorkerTime {
 }
 
 #[test]
-fn a_stock_is_used_up_and_grows_back() {
+fn a_bucket_is_used_up_and_refilled() {
     let rate = Rate::new(10, Duration::from_secs(1), 10);
     let stock = AtomicU64::new(0);
     let now = at(5_000);
@@ -40,7 +40,7 @@ fn a_stock_is_used_up_and_grows_back() {
 
 proptest! {
     #[test]
-    fn never_more_than_the_stock_and_what_grew(
+    fn never_more_than_the_burst_and_the_refill(
         requests in 1..2000_u32,
         per_ms in 1..5000_u64,
         burst in 1..500_u32,
@@ -68,7 +68,7 @@ proptest! {
 }
 
 #[test]
-fn many_threads_take_no_more_than_there_is() {
+fn many_threads_take_no_more_than_the_bucket_holds() {
     let rate = Rate::new(1, Duration::from_secs(3600), 1000);
     let stock = AtomicU64::new(0);
     let taken = AtomicU64::new(0);
@@ -84,7 +84,7 @@ fn many_threads_take_no_more_than_there_is() {
 }
 
 #[test]
-fn lots_lose_less_than_a_64th() {
+fn batches_per_worker_lose_less_than_a_64th() {
     for (burst, workers) in [(1, 4_u16), (100, 4), (10_000, 4), (1_000_000, 16)] {
         let rate = Rate::new(burst, Duration::from_secs(3600), burst);
         let common = Common::new(burst, workers.into());
@@ -101,7 +101,7 @@ fn lots_lose_less_than_a_64th() {
 }
 
 #[test]
-fn a_table_forgets_the_fullest_first() {
+fn a_table_evicts_the_fullest_bucket_first() {
     let rate = Rate::new(1, Duration::from_secs(1), 100);
     let table = BucketTable::new(8);
     let hash = |number: u64| number << 8;
@@ -138,7 +138,7 @@ fn clients() -> RateKey {
 }
 
 #[test]
-fn what_comes_too_often_is_refused() {
+fn requests_above_the_rate_are_refused() {
     let (context, host) = context(2, TestServices::default());
     let (library, info) = make(&BuiltinConfig::RateLimit(config(RateKey::All)), &context).unwrap();
     assert!(!info.interest.has(Phase::ResponseHead));
@@ -158,7 +158,7 @@ fn what_comes_too_often_is_refused() {
 }
 
 #[test]
-fn clients_are_counted_apart() {
+fn clients_have_separate_limits() {
     let (context, _) = context(1, TestServices::default());
     let (library, _) = make(&BuiltinConfig::RateLimit(config(clients())), &context).unwrap();
     let count =
@@ -173,7 +173,7 @@ fn clients_are_counted_apart() {
 }
 
 #[test]
-fn values_of_a_field_are_counted_apart() {
+fn header_values_have_separate_limits() {
     let (context, _) = context(1, TestServices::default());
     let (library, _) =
         make(&BuiltinConfig::RateLimit(config(RateKey::Field("x-api-key".into()))), &context).unwrap();
@@ -188,7 +188,7 @@ fn values_of_a_field_are_counted_apart() {
 }
 
 #[test]
-fn every_answer_tells_if_asked() {
+fn every_response_has_rate_limit_headers_if_configured() {
     let (context, _) = context(1, TestServices::default());
     let config = RateLimitConfig { fields: RateFields::Always, ..config(clients()) };
     let (library, info) = make(&BuiltinConfig::RateLimit(config), &context).unwrap();
@@ -202,7 +202,7 @@ fn every_answer_tells_if_asked() {
 }
 
 #[test]
-fn time_brings_requests_back() {
+fn requests_are_accepted_again_after_the_refill() {
     let (context, _) = context(1, TestServices::default());
     let (library, _) = make(&BuiltinConfig::RateLimit(config(clients())), &context).unwrap();
     let verdict_at = |millis: u64| {

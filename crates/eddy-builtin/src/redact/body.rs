@@ -19,7 +19,7 @@ pub(super) struct RedactedBody {
     /// Whether edits keep lengths, so that messages can be streamed.
     is_streamable: bool,
     /// Whether the current message is compressed and passed unchanged.
-    is_passed: bool,
+    is_passed_unchanged: bool,
     /// Number of messages redacted so far.
     pub(super) redacted: u64,
     /// Number of compressed messages passed unchanged.
@@ -47,7 +47,7 @@ impl RedactedBody {
             MessageReader::whole(&limits)
         };
         let walk = MessageWalk::new(Arc::clone(program), limits);
-        Self { reader, walk, is_streamable, is_passed: false, redacted: 0, passed: 0 }
+        Self { reader, walk, is_streamable, is_passed_unchanged: false, redacted: 0, passed: 0 }
     }
 
     /// Redacts the next piece and appends the output.
@@ -65,17 +65,17 @@ impl RedactedBody {
             match event {
                 MessageEvent::Start { length, is_compressed } => {
                     self.walk.reset();
-                    self.is_passed = is_compressed;
+                    self.is_passed_unchanged = is_compressed;
                     if let Some(length) = length
                         && (self.is_streamable || is_compressed)
                     {
                         out.extend_from_slice(&Frames::head(length, is_compressed));
                     }
                 }
-                MessageEvent::Data(data) if self.is_passed => out.extend_from_slice(data),
+                MessageEvent::Data(data) if self.is_passed_unchanged => out.extend_from_slice(data),
                 MessageEvent::Data(data) if self.is_streamable => self.walk.push_masked(data, out)?,
                 MessageEvent::Data(data) => self.walk.push(data)?,
-                MessageEvent::End if self.is_passed => self.passed += 1,
+                MessageEvent::End if self.is_passed_unchanged => self.passed += 1,
                 MessageEvent::End => self.end_message(out)?,
             }
         }

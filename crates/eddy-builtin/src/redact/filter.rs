@@ -77,7 +77,7 @@ impl Redact {
         let types = &self.policy.types;
         known.call = types.of_target(view.request.target);
         if self.config.directions.has_responses() && self.config.compressed == Unreadable::Refuse {
-            self.ask_for_plain(media, known.call, answer);
+            self.request_identity_coding(media, known.call, answer);
         }
         if view.is_end || !self.config.directions.has_requests() {
             return Verdict::Continue;
@@ -90,7 +90,7 @@ impl Redact {
     }
 
     /// Asks the endpoint not to compress responses that must be redacted.
-    fn ask_for_plain(&self, media: Media, call: Option<CallTypes>, answer: &mut PhaseContext<'_>) {
+    fn request_identity_coding(&self, media: Media, call: Option<CallTypes>, answer: &mut PhaseContext<'_>) {
         let types = &self.policy.types;
         let is_redacted = |media| {
             let body = types.of_response(media, call);
@@ -168,7 +168,7 @@ impl Redact {
     }
 
     /// Redacts a piece; returns the verdict, or the reason why it cannot be forwarded.
-    fn pass_piece(
+    fn redact_piece(
         &self,
         passing: &mut Passing,
         answer: &mut PhaseContext<'_>,
@@ -232,7 +232,7 @@ impl Redact {
         let Some(under_way) = passing else { return Verdict::Continue };
         // If a reply can no longer be sent, a reply verdict would let the message pass.
         let is_tellable = under_way.is_held;
-        match self.pass_piece(under_way, answer) {
+        match self.redact_piece(under_way, answer) {
             Ok(verdict) => verdict,
             Err(refusal) => {
                 *passing = None;

@@ -85,7 +85,7 @@ fn passed(
 const WHOLE: &str = r#"{"name":"eve","email":"e@x","password":"s3cret","balance":"99","cards":[{"number":"4111","brand":"v"}],"labels":{"ssn":"078"},"address":{"city":"Ulm"},"shown":"SECRET"}"#;
 
 #[test]
-fn fields_are_changed_in_every_cut_of_the_body() {
+fn fields_are_redacted_in_any_chunking_of_the_body() {
     let check = |change: fn(&mut RedactConfig), expected: &str| {
         let library = made(change);
         let message = message(WHOLE);
@@ -130,7 +130,7 @@ fn fields_are_changed_in_every_cut_of_the_body() {
 }
 
 #[test]
-fn a_head_waits_for_the_one_message_of_a_call() {
+fn the_head_of_a_unary_call_waits_for_its_message() {
     let library = made(|_| {});
     let body = frame(&message(WHOLE));
     let mut stage = call("CreateAccount");
@@ -162,7 +162,7 @@ fn a_head_waits_for_the_one_message_of_a_call() {
 }
 
 #[test]
-fn what_nothing_is_done_to_passes_unread() {
+fn messages_without_redacted_fields_pass_unread() {
     let library = made(|_| {});
     // No field of this message is marked.
     let mut stage = call("GetAccount");
@@ -186,7 +186,7 @@ fn what_nothing_is_done_to_passes_unread() {
 }
 
 #[test]
-fn what_cannot_be_looked_into_is_refused_or_passes() {
+fn bodies_that_cannot_be_inspected_are_refused_or_passed() {
     let heads = [
         ("POST /accounts.v1.Accounts/Other", "application/grpc"),
         ("POST /other", "application/x-protobuf"),
@@ -221,7 +221,7 @@ fn what_cannot_be_looked_into_is_refused_or_passes() {
 }
 
 #[test]
-fn a_message_that_cannot_be_read_never_goes_on() {
+fn an_unreadable_message_is_never_forwarded() {
     let library = made(|config| config.message_bytes_max = 64);
     let bodies: [(&[u8], &str, &str); 5] = [
         (b"\0\0\0\0\x03\x0a\x05x", "reply 400 redact", "grpc 3"),
@@ -279,7 +279,7 @@ fn a_body_can_be_a_message() {
 }
 
 #[test]
-fn what_is_in_an_any_is_left_out() {
+fn contents_of_any_are_not_inspected() {
     let library = made(|_| {});
     let body =
         message(r#"{"more":{"@type":"type.googleapis.com/accounts.v1.Card","number":"4111","brand":"v"}}"#);
@@ -333,7 +333,7 @@ fn a_policy_that_does_nothing_is_refused() {
 }
 
 #[test]
-fn mutated_messages_are_refused_or_redacted_for_good() {
+fn mutated_messages_are_refused_or_fully_redacted() {
     let schema = schema();
     let mut config = RedactConfig::new("accounts.binpb".into());
     config.options = EVERY_OPTION.map(Into::into).to_vec();

@@ -12,7 +12,7 @@ fn block(text: &str) -> IpBlock {
 }
 
 #[test]
-fn blocks_hold_their_own() {
+fn address_blocks_contain_their_addresses() {
     let check = |text: &str, address: &str, expected: bool| {
         assert_eq!(block(text).contains(address.parse().unwrap()), expected, "{text} {address}");
     };
@@ -31,14 +31,14 @@ fn blocks_hold_their_own() {
 
 proptest! {
     #[test]
-    fn a_block_of_ipv4_holds_what_shares_its_bits(a: u32, b: u32, bits in 0..=32_u8) {
+    fn an_ipv4_block_contains_addresses_with_its_prefix(a: u32, b: u32, bits in 0..=32_u8) {
         let block = IpBlock::new(Ipv4Addr::from(a).into(), bits);
         let expected = u32::from(bits) <= (a ^ b).leading_zeros();
         prop_assert_eq!(block.contains(Ipv4Addr::from(b).into()), expected);
     }
 
     #[test]
-    fn a_block_of_ipv6_holds_what_shares_its_bits(a: u128, b: u128, bits in 0..=128_u8) {
+    fn an_ipv6_block_contains_addresses_with_its_prefix(a: u128, b: u128, bits in 0..=128_u8) {
         let (a, b) = (a | 1 << 127, b | 1 << 127);
         let block = IpBlock::new(Ipv6Addr::from(a).into(), bits);
         let expected = u32::from(bits) <= (a ^ b).leading_zeros();
@@ -54,7 +54,7 @@ fn check_client(peer: &str, forwarded: &str, position: u8, expected: ClientAddre
 }
 
 #[test]
-fn a_trusted_peer_tells_whose_address_counts() {
+fn a_trusted_peer_supplies_the_client_address() {
     let ip = |text: &str| ClientAddress::Ip(text.parse::<IpAddr>().unwrap());
     let three = "x-forwarded-for: 1.1.1.1, 2.2.2.2\nX-Forwarded-For:3.3.3.3";
     check_client("10.0.0.1", three, 1, ip("3.3.3.3"));

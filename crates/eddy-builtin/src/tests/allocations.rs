@@ -51,7 +51,7 @@ fn kinds() -> Vec<BuiltinConfig> {
                 trusted: vec![IpBlock::new("192.0.2.0".parse().unwrap(), 24)],
             },
         }),
-        BuiltinConfig::RequestId(RequestIdConfig { is_told: true, ..RequestIdConfig::default() }),
+        BuiltinConfig::RequestId(RequestIdConfig { is_in_response: true, ..RequestIdConfig::default() }),
         rate(RateKey::All),
         rate(RateKey::Client { client: ClientConfig::default(), ipv6_prefix_bits: 64 }),
         rate(RateKey::Field("x-forwarded-for".into())),

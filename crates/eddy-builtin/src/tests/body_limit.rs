@@ -8,7 +8,7 @@ fn filter(request: Option<u64>, response: Option<u64>) -> BuiltinConfig {
 }
 
 #[test]
-fn it_looks_only_where_there_is_a_limit() {
+fn only_phases_with_a_limit_are_entered() {
     let (_, info) = made(&filter(Some(1), None));
     assert!(info.interest.has(Phase::RequestBody) && !info.interest.has(Phase::ResponseBody));
     let (_, info) = made(&filter(None, Some(1)));
@@ -38,7 +38,7 @@ fn a_request_is_refused_by_its_length_or_when_it_has_grown() {
 }
 
 #[test]
-fn a_response_is_refused_before_it_begins_else_cut_off() {
+fn a_response_is_refused_before_it_starts_or_truncated() {
     let (library, _) = made(&filter(None, Some(100)));
     let mut stage =
         TestExchange::request("GET / HTTP/1.1\nhost: a").response("HTTP/1.1 200 OK\ncontent-length: 101");

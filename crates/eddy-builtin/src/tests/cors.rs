@@ -62,7 +62,7 @@ fn a_preflight_is_answered() {
 }
 
 #[test]
-fn whatever_is_asked_for_is_named() {
+fn a_wildcard_echoes_the_requested_method_and_headers() {
     let config = CorsConfig { methods: Listed::All, request_fields: Listed::All, ..config(&["*"]) };
     let edits = preflight(&config, "https://a.test", "access-control-request-headers: x-one, x-two").edits;
     assert_eq!(edits[1], "reply field access-control-allow-origin: *");
@@ -71,7 +71,7 @@ fn whatever_is_asked_for_is_named() {
 }
 
 #[test]
-fn other_requests_go_on() {
+fn other_requests_pass_unchanged() {
     let (library, _) = made(&BuiltinConfig::Cors(config(&["*"])));
     for head in [
         "OPTIONS / HTTP/1.1\nhost: a\norigin: https://a.test",
@@ -84,7 +84,7 @@ fn other_requests_go_on() {
 }
 
 #[test]
-fn sites_are_told_apart() {
+fn origins_are_distinguished() {
     let exact = ["https://example.com", "http://localhost:3000", "null"];
     for origin in exact {
         assert!(is_known(&exact, origin), "{origin}");
@@ -120,7 +120,7 @@ fn sites_are_told_apart() {
 }
 
 #[test]
-fn responses_are_marked() {
+fn cors_headers_are_added_to_responses() {
     let closed = config(&["https://example.com"]);
     let mine = "origin: https://example.com";
     let expected = ["set access-control-allow-origin: https://example.com", "add vary: origin"];

@@ -14,7 +14,7 @@ fn enter(config: &FaultConfig, fields: &str, entropy: [u64; 2]) -> TestFilterRes
 }
 
 #[test]
-fn so_many_are_refused_and_delayed() {
+fn the_configured_share_is_refused_and_delayed() {
     let config = FaultConfig {
         delay: Some(Delay { time: Duration::from_millis(250), share: RequestFraction(500_000) }),
         abort: Some(Abort { status: 503, share: RequestFraction(100_000) }),
@@ -31,7 +31,7 @@ fn so_many_are_refused_and_delayed() {
 }
 
 #[test]
-fn who_is_refused_does_not_wait_before() {
+fn refused_requests_are_not_delayed() {
     let config = FaultConfig {
         delay: Some(Delay { time: Duration::from_millis(250), share: RequestFraction(1_000_000) }),
         abort: Some(Abort { status: 503, share: RequestFraction(1_000_000) }),

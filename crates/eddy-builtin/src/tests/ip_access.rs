@@ -15,13 +15,13 @@ fn check(deny: &[&str], allow: &[&str], peer: &str, expected: bool) {
     assert!(info.interest.has(Phase::RequestHead) && !info.interest.has(Phase::ResponseHead));
     let said =
         TestExchange::request("GET / HTTP/1.1\nhost: a").from(peer).enter(&*library, Phase::RequestHead);
-    let is_let_in = said.verdict == Verdict::Continue;
-    assert_eq!(is_let_in, expected, "{deny:?} {allow:?} {peer}");
-    assert_eq!(said.edits, if is_let_in { vec![] } else { vec!["reply 403 ip_access", "grpc 7"] });
+    let is_client_allowed = said.verdict == Verdict::Continue;
+    assert_eq!(is_client_allowed, expected, "{deny:?} {allow:?} {peer}");
+    assert_eq!(said.edits, if is_client_allowed { vec![] } else { vec!["reply 403 ip_access", "grpc 7"] });
 }
 
 #[test]
-fn deny_goes_before_allow() {
+fn deny_takes_precedence_over_allow() {
     check(&[], &["10.0.0.0/8"], "10.1.1.1", true);
     check(&[], &["10.0.0.0/8"], "11.1.1.1", false);
     check(&["10.1.0.0/16"], &["10.0.0.0/8"], "10.1.1.1", false);
@@ -32,7 +32,7 @@ fn deny_goes_before_allow() {
 }
 
 #[test]
-fn who_tells_no_address_is_refused() {
+fn a_client_with_an_unreadable_forwarded_address_is_refused() {
     let client = ClientConfig { forwarded_position: 1, trusted: vec![block("10.0.0.0/8")] };
     let config = IpAccessConfig { deny: vec![block("192.0.2.0/24")], allow: vec![], client };
     let (library, _) = made(&BuiltinConfig::IpAccess(config));

@@ -41,7 +41,7 @@ fn ids_have_their_form() {
 }
 
 #[test]
-fn only_a_trusted_peer_keeps_its_id() {
+fn only_the_request_id_of_a_trusted_peer_is_kept() {
     let (library, _) = made(&BuiltinConfig::RequestId(config()));
     let enter = |peer: &str, fields: &str| {
         let mut stage = TestExchange::request(&format!("GET / HTTP/1.1\nhost: a\n{fields}")).from(peer);
@@ -57,11 +57,12 @@ fn only_a_trusted_peer_keeps_its_id() {
 }
 
 #[test]
-fn the_client_is_told_if_asked() {
+fn the_request_id_is_returned_to_the_client_if_configured() {
     let (library, info) = made(&BuiltinConfig::RequestId(config()));
     assert!(!info.interest.has(Phase::ResponseHead));
     drop(library);
-    let (library, info) = made(&BuiltinConfig::RequestId(RequestIdConfig { is_told: true, ..config() }));
+    let (library, info) =
+        made(&BuiltinConfig::RequestId(RequestIdConfig { is_in_response: true, ..config() }));
     assert!(info.interest.has(Phase::ResponseHead));
     let mut stage =
         TestExchange::request("GET / HTTP/1.1\nhost: a\nx-request-id: abc").response("HTTP/1.1 200 OK");

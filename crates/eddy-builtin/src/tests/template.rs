@@ -32,7 +32,7 @@ fn variables_are_filled_in() {
 }
 
 #[test]
-fn metadata_can_split_no_message() {
+fn metadata_cannot_split_a_message() {
     for (json, expected) in [
         (r#""a\"b\\c\/d""#, "a\"b\\c/d"),
         (r#""a\r\nb""#, "a  b"),
@@ -48,10 +48,10 @@ fn metadata_can_split_no_message() {
 }
 
 #[test]
-fn what_means_nothing_is_refused() {
+fn unknown_variables_are_refused() {
     let check = |text: &str, expected: TemplateError| assert_eq!(TemplateString::parse(text), Err(expected));
-    check("a$", TemplateError::LoneDollar);
-    check("$x", TemplateError::LoneDollar);
+    check("a$", TemplateError::UnescapedDollar);
+    check("$x", TemplateError::UnescapedDollar);
     check("${peer", TemplateError::Open);
     check("a\r\nb", TemplateError::Control);
     for name in ["", "Peer", "header.", "header.a b", "response.", "metadata.a", "metadata..b", "x.y"] {

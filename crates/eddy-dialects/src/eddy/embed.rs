@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use eddy_check::{Draft, RulePlaces, TableDraft};
+use eddy_check::{Draft, RulePositions, TableDraft};
 use eddy_config::{Action, ActionKind, ListenAddress, ListenerConfig, Serve, SitesAt};
 use eddy_ids::Shared;
 use eddy_route::nginx::{NameForm, Sites};
@@ -88,7 +88,10 @@ fn table_of_servers(name: &Shared<str>, program: &Sites, at: SitesAt, sources: &
         let rule = if is_rest { format!("{name} (other hosts)") } else { place.name.to_string() };
         // Every file has the rule for all other hosts: without a position it causes no warnings.
         let written = if is_rest { SourceSpan::default() } else { place_of(&place.origin, sources) };
-        table.push(Rule { hosts, action, ..Rule::new(&rule, place.origin.clone()) }, RulePlaces::of(written));
+        table.push(
+            Rule { hosts, action, ..Rule::new(&rule, place.origin.clone()) },
+            RulePositions::of(written),
+        );
     }
     table
 }

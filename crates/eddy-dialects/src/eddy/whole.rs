@@ -64,7 +64,7 @@ fn read_tree(tree: &YamlTree<'_>, source: u32, report: &mut ProblemReport) -> Op
     let Some(root) = root else {
         if tree.is_whole {
             report
-                .error(beginning_of(source), "the configuration is empty")
+                .error(source_start(source), "the configuration is empty")
                 .hint("a configuration begins with `listeners:`");
         }
         return None;
@@ -84,7 +84,7 @@ fn add(spec: GatewaySpec, sources: &[SourceText], draft: &mut Draft<'_>, report:
     let has_manifests = sources.iter().any(is_manifest);
     if draft.listeners.is_empty() && !has_manifests && !report.has_errors() {
         report
-            .error(beginning_of(0), "the configuration has no `listeners`")
+            .error(source_start(0), "the configuration has no `listeners`")
             .hint("for example `listeners: [{address: 127.0.0.1:8080, routes: site}]`");
     }
     let settings = &mut draft.settings;
@@ -119,6 +119,6 @@ pub(crate) fn embedded_files(sources: &[SourceText]) -> Vec<String> {
 }
 
 /// Returns the position of the first character of a source.
-fn beginning_of(source: u32) -> SourceSpan {
+fn source_start(source: u32) -> SourceSpan {
     SourceSpan { source, line: 1, column: 1, length: 1 }
 }

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn names_have_two_spellings() {
+    fn names_may_be_in_snake_case_or_camel_case() {
         assert!(is_json_name("virtualHosts", "virtual_hosts"));
         assert!(is_json_name("name", "name"));
         assert!(!is_json_name("virtualhosts", "virtual_hosts"));

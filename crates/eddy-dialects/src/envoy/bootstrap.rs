@@ -8,7 +8,7 @@ use eddy_check::ClusterDraft;
 use eddy_config::{AdminConfig, HttpTimeouts, ListenAddress, ListenerConfig, Serve};
 use eddy_ids::{Shared, TableId};
 use eddy_model::{
-    Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig, LinkProtocol, MAGLEV_PLACES,
+    Balance, ClusterConfig, EjectionConfig, EndpointAddress, EndpointConfig, LinkProtocol, MAGLEV_TABLE_SIZE,
 };
 use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
 use eddy_spec::problem::{SourceSpan, shown};
@@ -24,7 +24,7 @@ pub(super) struct Manager<'n, 't> {
     /// Upgrade protocols allowed on routes that do not configure them.
     pub(super) protocols: Vec<Box<str>>,
     /// Whether gRPC-Web calls are translated to gRPC.
-    pub(super) takes_grpc_web: bool,
+    pub(super) accepts_grpc_web: bool,
     /// Whether a reported problem keeps the listener from being served; its routes are read all the same.
     pub(super) is_refused: bool,
 }
@@ -34,7 +34,7 @@ impl EnvoyReader<'_> {
     pub(super) fn clusters(&mut self, node: &YamlNode<'_>, clusters: &mut ClusterDraft<'_>) {
         for node in self.list(node, "clusters") {
             let Some(cluster) = self.cluster_config(node) else {
-                self.pass_all(node);
+                self.mark_all_read(node);
                 continue;
             };
             let name = Shared::clone(&cluster.name);
@@ -105,13 +105,13 @@ impl EnvoyReader<'_> {
             }
         };
         if let Some(table) = self.get(node, "maglev_lb_config")
-            && self.number::<usize>(table, "table_size").is_some_and(|places| places != MAGLEV_PLACES)
+            && self.number::<usize>(table, "table_size").is_some_and(|places| places != MAGLEV_TABLE_SIZE)
         {
             self.report
                 .objection(
                     table.place,
                     format!(
-                        "eddy's Maglev table always has {MAGLEV_PLACES} entries, which is Envoy's default"
+                        "eddy's Maglev table always has {MAGLEV_TABLE_SIZE} entries, which is Envoy's default"
                     ),
                 )
                 .hint("leave `table_size` out");
@@ -246,7 +246,7 @@ impl EnvoyReader<'_> {
             match self.listener(listener) {
                 Some(manager) => managers.push(manager),
                 // The problem is reported; the fields left unread because of it must not be.
-                None => self.pass_all(listener),
+                None => self.mark_all_read(listener),
             }
         }
         managers
@@ -310,7 +310,7 @@ impl EnvoyReader<'_> {
                 ("use_remote_address", "the client address is always that of the connection"),
             ],
         );
-        let takes_grpc_web = self.http_filters(node);
+        let accepts_grpc_web = self.http_filters(node);
         let escaped_slashes = match self.text(node, "path_with_escaped_slashes_action") {
             Some("REJECT_REQUEST" | "2") => EscapedSlashes::Refused,
             Some("UNESCAPE_AND_FORWARD" | "4") => EscapedSlashes::Decoded,
@@ -351,7 +351,7 @@ impl EnvoyReader<'_> {
             ..ListenerConfig::new(address, Serve::Routes(Vec::new()))
         };
         let protocols = self.upgrade_protocols(node, &[]);
-        Some(Manager { config, routes, protocols, takes_grpc_web, is_refused: false })
+        Some(Manager { config, routes, protocols, accepts_grpc_web, is_refused: false })
     }
 }
 
@@ -373,7 +373,7 @@ pub(super) fn default_listener(table: TableId) -> ListenerConfig {
 }
 
 /// First character of a source.
-pub(super) const BEGINNING: SourceSpan = SourceSpan { source: 0, line: 1, column: 1, length: 1 };
+pub(super) const SOURCE_START: SourceSpan = SourceSpan { source: 0, line: 1, column: 1, length: 1 };
 
 /// Extension that selects the upstream protocol.
 const PROTOCOL_OPTIONS: &str = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";

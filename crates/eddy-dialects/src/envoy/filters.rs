@@ -12,10 +12,10 @@ use super::shape::type_of;
 impl EnvoyReader<'_> {
     /// Reads the HTTP filters of a connection manager; returns whether gRPC-Web calls are translated to gRPC.
     pub(super) fn http_filters(&mut self, node: &YamlNode<'_>) -> bool {
-        let mut takes_grpc_web = false;
+        let mut accepts_grpc_web = false;
         for filter in self.list(node, "http_filters") {
             match self.filter(filter, &[ROUTER, GRPC_WEB], HARMLESS_HTTP) {
-                Some((_, 1)) => takes_grpc_web = true,
+                Some((_, 1)) => accepts_grpc_web = true,
                 Some((router, _)) => {
                     // eddy sends none of the headers that this option suppresses.
                     self.pass(router, &["dynamic_stats", "suppress_envoy_headers", "start_child_span"]);
@@ -24,7 +24,7 @@ impl EnvoyReader<'_> {
                 None => {}
             }
         }
-        takes_grpc_web
+        accepts_grpc_web
     }
 
     /// Reads the filter of a filter chain that has one filter only: the connection manager.
@@ -76,7 +76,7 @@ impl EnvoyReader<'_> {
                     place.map_or(filter.place, |entry| entry.value.place),
                     kind.or(name).unwrap_or("the filter"),
                 );
-                self.pass_all(filter);
+                self.mark_all_read(filter);
                 None
             }
         }

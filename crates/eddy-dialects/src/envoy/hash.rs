@@ -59,7 +59,7 @@ impl EnvoyReader<'_> {
 }
 
 /// Sets the hash key of each cluster that balances by key, as its routes define it.
-pub(super) fn give_keys(clusters: &mut ClusterDraft<'_>, keys: &RouteKeys, report: &mut ProblemReport) {
+pub(super) fn set_hash_keys(clusters: &mut ClusterDraft<'_>, keys: &RouteKeys, report: &mut ProblemReport) {
     clusters.for_each_mut(|id, cluster| {
         if !cluster.balance.has_key() {
             return;

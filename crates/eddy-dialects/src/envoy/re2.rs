@@ -71,7 +71,7 @@ mod tests {
     use super::translated;
 
     #[test]
-    fn what_means_something_else_is_escaped() {
+    fn syntax_with_another_meaning_in_re2_is_escaped() {
         for (text, expected) in [
             ("/a[b]+(c|d)*$", "/a[b]+(c|d)*$"),
             (r"\Qa.b\E.c", r"a\.b.c"),

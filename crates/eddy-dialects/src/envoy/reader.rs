@@ -76,7 +76,7 @@ impl<'r> EnvoyReader<'r> {
         for name in names {
             if let Some(entry) = entry(node, name) {
                 self.read_keys.insert(entry.key.place);
-                self.pass_all(&entry.value);
+                self.mark_all_read(&entry.value);
             }
         }
     }
@@ -93,13 +93,13 @@ impl<'r> EnvoyReader<'r> {
     }
 
     /// Marks all fields inside a node as read.
-    pub(super) fn pass_all(&mut self, node: &YamlNode<'_>) {
+    pub(super) fn mark_all_read(&mut self, node: &YamlNode<'_>) {
         match &node.form {
-            YamlNodeKind::List(elements) => elements.iter().for_each(|element| self.pass_all(element)),
+            YamlNodeKind::List(elements) => elements.iter().for_each(|element| self.mark_all_read(element)),
             YamlNodeKind::Mapping { entries, .. } => {
                 for entry in entries {
                     self.read_keys.insert(entry.key.place);
-                    self.pass_all(&entry.value);
+                    self.mark_all_read(&entry.value);
                 }
             }
             YamlNodeKind::Text { .. } | YamlNodeKind::Refused => {}
@@ -120,7 +120,7 @@ impl<'r> EnvoyReader<'r> {
             self.report
                 .objection(place, format!("`{}` is not supported", shown(name)))
                 .hint(format!("expected one of: {}", names.join(", ")));
-            self.pass_all(node);
+            self.mark_all_read(node);
         }
         found.map(|at| (node, at))
     }
@@ -142,13 +142,15 @@ impl<'r> EnvoyReader<'r> {
     }
 
     /// Reports each field that was not read: an error, or a warning with `--lenient`.
-    pub(super) fn object_to_rest(&mut self, node: &YamlNode<'_>) {
+    pub(super) fn report_unread_fields(&mut self, node: &YamlNode<'_>) {
         match &node.form {
-            YamlNodeKind::List(elements) => elements.iter().for_each(|element| self.object_to_rest(element)),
+            YamlNodeKind::List(elements) => {
+                elements.iter().for_each(|element| self.report_unread_fields(element))
+            }
             YamlNodeKind::Mapping { entries, .. } => {
                 for entry in entries {
                     if self.read_keys.contains(&entry.key.place) {
-                        self.object_to_rest(&entry.value);
+                        self.report_unread_fields(&entry.value);
                     } else if !is_default(&entry.value) {
                         let key = &entry.key.text;
                         self.report

@@ -1,6 +1,6 @@
 //! Settings that routes inherit, and state that they share.
 
-use eddy_check::{ClusterDraft, RulePlaces, TableDraft};
+use eddy_check::{ClusterDraft, RulePositions, TableDraft};
 use eddy_config::{Action, ActionKind, RetryConfig, Upgrades};
 use eddy_http::FieldEdits;
 use eddy_route::{HostPattern, Rule};
@@ -46,7 +46,7 @@ impl RouteConfigContext<'_, '_> {
     /// Adds a rule with its action.
     pub(super) fn push(&mut self, mut rule: Rule, action: Action, place: SourceSpan) {
         rule.action = self.table.action(action);
-        self.table.push(rule, RulePlaces::of(place));
+        self.table.push(rule, RulePositions::of(place));
     }
 }
 

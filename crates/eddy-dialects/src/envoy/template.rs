@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_template_is_is_refused() {
+    fn invalid_templates_are_refused() {
         for template in [
             "a",
             "/a//b",
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn new_paths_have_variables_of_the_template() {
+    fn rewritten_paths_use_variables_of_the_template() {
         let known = variables("/{lang}/{rest=**}");
         assert_eq!(known, ["lang", "rest"]);
         assert_eq!(replacement("/new/{rest}/{lang}", &known).as_deref(), Ok("/new/{rest}/{lang}"));

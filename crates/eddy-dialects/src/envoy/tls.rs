@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use eddy_config::{CertificateFiles, ClientCertificatesConfig, ListenerTlsConfig};
 use eddy_ids::Shared;
-use eddy_model::{InlineText, TlsVersion, WrittenPath, WrittenPlace};
+use eddy_model::{InlineText, SourcePosition, TlsVersion, WrittenPath};
 use eddy_spec::problem::{SourceSpan, shown};
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
@@ -19,7 +19,7 @@ impl EnvoyReader<'_> {
         let tls = self.downstream_context(node);
         if tls.is_none() {
             // The fields left unread because of the problem must not be reported.
-            self.pass_all(node);
+            self.mark_all_read(node);
         }
         tls
     }
@@ -96,7 +96,7 @@ impl EnvoyReader<'_> {
                 (DataSource::Given(chain), DataSource::Given(mut key)) => {
                     if key.text.is_some() {
                         // Problems are shown with their source line, and that line would reveal the key.
-                        key.place = self.written_place(node.place);
+                        key.place = self.source_position(node.place);
                     }
                     certificates.push(CertificateFiles { chain, key, ocsp: ocsp.into_path(), hosts: None });
                 }
@@ -184,7 +184,7 @@ impl EnvoyReader<'_> {
         if let Some(path) = self.word(source, "filename") {
             let place = self.get(source, "filename").map_or(source.place, |written| written.place);
             let path = PathBuf::from(path);
-            return DataSource::Given(WrittenPath { path, text: None, place: self.written_place(place) });
+            return DataSource::Given(WrittenPath { path, text: None, place: self.source_position(place) });
         }
         if let Some(variable) = self.get(source, "environment_variable") {
             self.report
@@ -196,7 +196,7 @@ impl EnvoyReader<'_> {
         let bytes = plain.or_else(|| Some(base64(self.word(source, "inline_bytes")?)?.into()));
         match bytes {
             Some(bytes) => {
-                let place = self.written_place(source.place);
+                let place = self.source_position(source.place);
                 // Files are identified by name, so inline content gets one.
                 let path = format!("{name} in line {}, column {}", place.line, place.column);
                 DataSource::Given(WrittenPath { path: path.into(), text: Some(InlineText(bytes)), place })
@@ -209,9 +209,9 @@ impl EnvoyReader<'_> {
     }
 
     /// Converts a source position, for problems that are found later.
-    pub(super) fn written_place(&self, place: SourceSpan) -> WrittenPlace {
+    pub(super) fn source_position(&self, place: SourceSpan) -> SourcePosition {
         let SourceSpan { line, column, length, .. } = place;
-        WrittenPlace { file: Shared::clone(&self.file), line, column, length }
+        SourcePosition { file: Shared::clone(&self.file), line, column, length }
     }
 }
 

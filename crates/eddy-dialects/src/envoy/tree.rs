@@ -139,7 +139,7 @@ impl EnvoyReader<'_> {
             let before = context.table.config.routes.rules.len();
             self.route(route, before + 1, scope, path.conditions, context);
             let made = context.table.config.routes.rules.get_mut(before..).expect("rules are only added");
-            is_final |= made.iter().any(|rule| takes_all(rule, path.conditions));
+            is_final |= made.iter().any(|rule| matches_all_requests(rule, path.conditions));
             if reads_raw {
                 made.iter_mut().for_each(lift_path_condition);
             }
@@ -229,7 +229,7 @@ fn product(parts: Vec<Any>) -> Any {
 }
 
 /// Whether a rule matches all requests that reach it on this path.
-fn takes_all(rule: &Rule, conditions: &[ValueMatch]) -> bool {
+fn matches_all_requests(rule: &Rule, conditions: &[ValueMatch]) -> bool {
     let is_any_path = matches!(&rule.path, PathPattern::BytePrefix(prefix) if prefix == "/");
     is_any_path
         && rule.methods.is_empty()

@@ -23,7 +23,7 @@ impl EnvoyReader<'_> {
         let tls = self.upstream_context(node, endpoints);
         if tls.is_none() {
             // The fields left unread because of the problem must not be reported.
-            self.pass_all(node);
+            self.mark_all_read(node);
         }
         tls
     }
@@ -47,7 +47,7 @@ impl EnvoyReader<'_> {
         }
         self.pass(config, &["max_session_keys", "enforce_rsa_key_usage"]);
         self.warn_ineffective(config, &[("allow_renegotiation", "eddy never renegotiates TLS")]);
-        let mut tls = ClusterTlsConfig::new(self.written_place(node.place));
+        let mut tls = ClusterTlsConfig::new(self.source_position(node.place));
         let written = self.word(config, "sni").map(str::to_ascii_lowercase);
         let is_of_host = self.is_true(config, "auto_host_sni");
         let checks_sent = self.is_true(config, "auto_sni_san_validation");
@@ -84,7 +84,7 @@ impl EnvoyReader<'_> {
             let takes_all =
                 matches!(self.text(context, "trust_chain_verification"), Some("ACCEPT_UNTRUSTED" | "1"));
             is_checked = (tls.authorities.is_some() || has_machine) && !takes_all;
-            names = self.names_to_match(context);
+            names = self.certificate_names(context);
         }
         let place = context.map_or(node.place, |context| context.place);
         tls.check = match (is_checked, checks_sent || !names.is_empty()) {
@@ -110,7 +110,7 @@ impl EnvoyReader<'_> {
     }
 
     /// Returns the names of which a certificate must match one; unsupported matchers are reported.
-    fn names_to_match(&mut self, context: &YamlNode<'_>) -> Vec<String> {
+    fn certificate_names(&mut self, context: &YamlNode<'_>) -> Vec<String> {
         let mut names = Vec::new();
         for matcher in self.list(context, "match_typed_subject_alt_names") {
             let kind = self.text(matcher, "san_type");

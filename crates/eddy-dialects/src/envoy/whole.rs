@@ -8,8 +8,8 @@ use eddy_ids::{Shared, TableId};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 use eddy_spec::yaml::{YamlNode, has_outer_key, parse};
 
-use super::bootstrap::{BEGINNING, default_listener};
-use super::hash::{RouteKeys, give_keys};
+use super::bootstrap::{SOURCE_START, default_listener};
+use super::hash::{RouteKeys, set_hash_keys};
 use super::reader::EnvoyReader;
 use super::scope::RouteConfigContext;
 use super::shape;
@@ -27,7 +27,7 @@ pub(crate) struct Envoy;
 impl ConfigDialect<[SourceText]> for Envoy {
     fn lower(&self, sources: &[SourceText], draft: &mut Draft<'_>, report: &mut ProblemReport) {
         let [source] = sources else {
-            let place = SourceSpan { source: 1, ..BEGINNING };
+            let place = SourceSpan { source: 1, ..SOURCE_START };
             report
                 .error(place, "an Envoy configuration is a single file")
                 .hint("move everything into the first file");
@@ -59,7 +59,7 @@ fn read(root: &mut YamlNode<'_>, file: &Shared<str>, draft: &mut Draft<'_>, repo
     } else {
         read_bootstrap(root, &mut reader, draft);
     }
-    reader.object_to_rest(root);
+    reader.report_unread_fields(root);
 }
 
 /// Reads a route configuration alone.
@@ -107,7 +107,7 @@ fn read_bootstrap(root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>, draft: &mut
             continue;
         }
         let table = add_table(context.table, manager.routes, reader, draft);
-        let grpc_web = manager.takes_grpc_web.then(|| {
+        let grpc_web = manager.accepts_grpc_web.then(|| {
             let builtin = BuiltinConfig::GrpcWeb(GrpcWebConfig::default());
             draft.filters.builtin(GRPC_WEB_FILTER, builtin, FilterPolicy::default())
         });
@@ -117,7 +117,7 @@ fn read_bootstrap(root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>, draft: &mut
             ..manager.config
         });
     }
-    give_keys(&mut draft.clusters, &keys, reader.report);
+    set_hash_keys(&mut draft.clusters, &keys, reader.report);
     if draft.listeners.is_empty() && !reader.report.has_errors() {
         reader.report.error(resources.place, "no `listeners` are configured");
     }
@@ -147,7 +147,7 @@ mod tests {
     use super::is_envoy;
 
     #[test]
-    fn texts_of_envoy_are_known_by_their_keys() {
+    fn envoy_configurations_are_recognised_by_their_keys() {
         assert!(is_envoy("static_resources: {}"));
         assert!(is_envoy("name: x\nvirtual_hosts: []"));
         assert!(is_envoy("{\"virtualHosts\": []}"));

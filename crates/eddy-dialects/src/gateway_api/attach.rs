@@ -137,8 +137,8 @@ impl Try<'_> {
             .into_iter()
             .filter(|(_, listener)| {
                 let takes_kind = match self.route.kind {
-                    RouteKind::Http => listener.takes_http,
-                    RouteKind::Grpc => listener.takes_grpc,
+                    RouteKind::Http => listener.accepts_http,
+                    RouteKind::Grpc => listener.accepts_grpc,
                 };
                 takes_kind
                     && listener.from.allows_namespace(

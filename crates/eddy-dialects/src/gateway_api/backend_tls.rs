@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use eddy_check::written_place;
+use eddy_check::source_position;
 use eddy_ids::Shared;
 use eddy_model::{ClusterTlsConfig, InlineText, WrittenPath};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
@@ -210,7 +210,7 @@ fn tls_of(
     report: &mut ProblemReport,
 ) -> Result<ClusterTlsConfig, RefFault> {
     let Spanned { value: spec, place } = spec;
-    let mut tls = ClusterTlsConfig::new(written_place(*place, sources));
+    let mut tls = ClusterTlsConfig::new(source_position(*place, sources));
     let hostname = spec.hostname.as_ref().map(|name| name.value.0.to_ascii_lowercase()).unwrap_or_default();
     if !is_server_name(&hostname) {
         report.error(*place, format!("`{}` is not a valid server name", shown(&hostname)));
@@ -291,7 +291,7 @@ fn authorities(
     Ok(WrittenPath {
         path: PathBuf::from(format!("{AUTHORITIES} of ConfigMap {}/{}", name.namespace, name.name)),
         text: Some(InlineText(bytes)),
-        place: written_place(text.place, sources),
+        place: source_position(text.place, sources),
     })
 }
 

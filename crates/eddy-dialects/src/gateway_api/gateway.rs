@@ -45,9 +45,9 @@ pub(super) struct GatewayListener {
     /// Namespaces whose routes may attach.
     pub(super) from: From,
     /// Whether HTTPRoutes may attach.
-    pub(super) takes_http: bool,
+    pub(super) accepts_http: bool,
     /// Whether GRPCRoutes may attach.
-    pub(super) takes_grpc: bool,
+    pub(super) accepts_grpc: bool,
     /// Problem with an allowed kind of route that no listener of eddy can take.
     pub(super) wrong_kind: Option<String>,
     /// Reason why it is not served; `None` while it is.
@@ -216,8 +216,8 @@ impl GatewayListener {
             protocol: protocol.value.0,
             tls,
             from,
-            takes_http: is_spoken && allowed.kinds.is_none(),
-            takes_grpc: is_spoken && allowed.kinds.is_none(),
+            accepts_http: is_spoken && allowed.kinds.is_none(),
+            accepts_grpc: is_spoken && allowed.kinds.is_none(),
             wrong_kind: None,
             fault,
             attached: 0,
@@ -227,8 +227,8 @@ impl GatewayListener {
             let is_ours = kind.value.group.is_none_or(|group| &*group.value.0 == GATEWAY_API);
             let Some(name) = kind.value.kind else { continue };
             match &*name.value.0 {
-                "HTTPRoute" if is_ours && is_spoken => listener.takes_http = true,
-                "GRPCRoute" if is_ours && is_spoken => listener.takes_grpc = true,
+                "HTTPRoute" if is_ours && is_spoken => listener.accepts_http = true,
+                "GRPCRoute" if is_ours && is_spoken => listener.accepts_grpc = true,
                 // The protocol is reported already.
                 _ if !is_spoken => {}
                 other => {
@@ -244,7 +244,7 @@ impl GatewayListener {
 
     /// Returns the kinds of routes that may attach.
     pub(super) fn supported_kinds(&self) -> Vec<&'static str> {
-        let kinds = [(self.takes_http, "HTTPRoute"), (self.takes_grpc, "GRPCRoute")];
+        let kinds = [(self.accepts_http, "HTTPRoute"), (self.accepts_grpc, "GRPCRoute")];
         kinds.into_iter().filter(|(takes, _)| *takes).map(|(_, kind)| kind).collect()
     }
 }

@@ -70,7 +70,7 @@ mod tests {
     use super::intersection;
 
     #[test]
-    fn hostnames_intersect_as_the_api_says() {
+    fn hostnames_intersect_as_the_api_specifies() {
         let host = |text: &str| match text.strip_prefix("*.") {
             _ if text.is_empty() => HostPattern::Any,
             Some(name) => HostPattern::Suffix(name.to_owned()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use eddy_check::{ConfigDialect, Draft, RulePlaces, TableDraft};
+use eddy_check::{ConfigDialect, Draft, RulePositions, TableDraft};
 use eddy_config::{Action, CertificateFiles, ListenAddress, ListenerTlsConfig};
 use eddy_ids::Shared;
 use eddy_route::{Dialect, HostPattern, KubernetesPrecedence, PathPattern, Rule};
@@ -242,7 +242,7 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_> {
                     ..Rule::new(&name, self.draft.origin(matched.place))
                 };
                 let (conditions, rewrite) = (matched.places.clone(), rewrite_place);
-                table.push(own, RulePlaces { rule: matched.place, conditions, rewrite });
+                table.push(own, RulePositions { rule: matched.place, conditions, rewrite });
             }
         }
     }
@@ -273,7 +273,7 @@ impl GatewayTableBuilder<'_, '_, '_, '_, '_> {
                 action,
                 ..Rule::new(&name, self.draft.origin(listener.place))
             };
-            table.push(rule, RulePlaces::of(listener.place));
+            table.push(rule, RulePositions::of(listener.place));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Match conditions of route rules.
 
-use eddy_check::ConditionPlaces;
+use eddy_check::ConditionPositions;
 use eddy_route::nginx::LetterCase;
 use eddy_route::{PathPattern, ValueMatch};
 use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
@@ -30,7 +30,7 @@ pub(super) fn read_matches(
 
 fn read_match(spec: Spanned<MatchSpec>, kind: RouteKind, report: &mut ProblemReport) -> Option<RouteMatch> {
     let Spanned { value: spec, place } = spec;
-    let mut places = ConditionPlaces::default();
+    let mut places = ConditionPositions::default();
     if kind == RouteKind::Grpc {
         for key in [spec.path.as_ref().map(|path| path.place), spec.query.as_ref().map(|query| query.place)]
             .into_iter()

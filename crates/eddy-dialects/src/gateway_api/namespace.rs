@@ -44,7 +44,7 @@ impl From {
                 let value = if &*test.key == "kubernetes.io/metadata.name" {
                     Some(namespace)
                 } else {
-                    manifests.objects.label_of_namespace(namespace, &test.key)
+                    manifests.objects.namespace_label(namespace, &test.key)
                 };
                 let is_one_of = |values: &[Shared<str>]| {
                     value.is_some_and(|value| values.iter().any(|other| **other == *value))

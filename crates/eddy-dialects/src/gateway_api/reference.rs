@@ -79,16 +79,16 @@ impl References<'_, '_, '_> {
             Some(Err(fault)) => return Err(fault.clone()),
             None => {}
         }
-        match found.app_protocol.as_deref().map(|protocol| (protocol, Spoken::of(protocol))) {
-            None | Some((_, Spoken::Plain)) => {}
-            Some((_, Spoken::OverTls)) if found.cluster.tls.is_some() => {}
-            Some((protocol, Spoken::OverTls)) => {
+        match found.app_protocol.as_deref().map(|protocol| (protocol, AppProtocol::of(protocol))) {
+            None | Some((_, AppProtocol::Plain)) => {}
+            Some((_, AppProtocol::OverTls)) if found.cluster.tls.is_some() => {}
+            Some((protocol, AppProtocol::OverTls)) => {
                 let message = format!(
                     "{what} uses `{protocol}`, and no BackendTLSPolicy configures how to verify its certificate"
                 );
                 return fail("UnsupportedProtocol", message);
             }
-            Some((protocol, Spoken::Other)) => {
+            Some((protocol, AppProtocol::Other)) => {
                 let message = format!("{what} uses `{protocol}`, which eddy does not support");
                 return fail("UnsupportedProtocol", message);
             }
@@ -103,7 +103,7 @@ impl References<'_, '_, '_> {
 
 /// Meaning of a Service's `appProtocol` for eddy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Spoken {
+enum AppProtocol {
     /// HTTP, over TLS when a policy says so.
     Plain,
     /// HTTP over TLS only.
@@ -112,7 +112,7 @@ enum Spoken {
     Other,
 }
 
-impl Spoken {
+impl AppProtocol {
     /// Returns the meaning of a protocol name; IANA's names are case-insensitive (RFC 6335 §5.1).
     fn of(protocol: &str) -> Self {
         match &*protocol.to_ascii_lowercase() {

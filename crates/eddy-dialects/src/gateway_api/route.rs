@@ -272,7 +272,7 @@ mod tests {
     use super::parse_duration;
 
     #[test]
-    fn durations_are_read_as_the_api_says() {
+    fn durations_are_parsed_as_the_api_specifies() {
         let check = |text: &str, expected: Option<u64>| {
             assert_eq!(parse_duration(text), expected.map(Duration::from_millis), "{text}")
         };

@@ -1,6 +1,6 @@
 //! Parts of routes: kinds, matches and references to backends.
 
-use eddy_check::ConditionPlaces;
+use eddy_check::ConditionPositions;
 use eddy_http::FieldEdits;
 use eddy_route::{PathPattern, ValueMatch, ValueTest};
 use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
@@ -31,7 +31,7 @@ pub(super) struct RouteMatch {
     pub(super) headers: Vec<ValueMatch>,
     /// Query parameter conditions.
     pub(super) query: Vec<ValueMatch>,
-    pub(super) places: ConditionPlaces,
+    pub(super) places: ConditionPositions,
     pub(super) place: SourceSpan,
 }
 

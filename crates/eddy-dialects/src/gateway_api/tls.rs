@@ -54,7 +54,7 @@ impl Certificates<'_, '_, '_> {
             let place = reference.place;
             match self.certificate(reference.value, namespace) {
                 Ok(certificate) => {
-                    let hosts = Some(vec![shown_for(hostname)]);
+                    let hosts = Some(vec![presented_for(hostname)]);
                     shown.certificates.push(CertificateFiles { hosts, ..certificate });
                 }
                 Err(fault) => {
@@ -122,7 +122,7 @@ fn note_options(tls: &Spanned<ListenerTlsSpec>, report: &mut ProblemReport) {
 }
 
 /// Returns the hostname for which a listener's certificates are shown.
-fn shown_for(hostname: &HostPattern) -> String {
+fn presented_for(hostname: &HostPattern) -> String {
     match hostname {
         HostPattern::Exact(name) => name.clone(),
         HostPattern::Suffix(name) => format!("*.{name}"),

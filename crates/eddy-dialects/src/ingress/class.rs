@@ -6,7 +6,7 @@ use eddy_spec::problem::{ProblemReport, shown};
 use eddy_spec::read::Spanned;
 
 use super::model::Ingress;
-use super::nginx::speaks_nginx;
+use super::nginx::has_nginx_annotations;
 use super::spec::ClassSpec;
 use crate::kubernetes::{Object, Objects};
 
@@ -52,7 +52,8 @@ impl Classes {
             None => self.default,
         };
         known.unwrap_or_else(|| {
-            let is_nginx = class.is_some_and(|class| class.value == "nginx") || speaks_nginx(ingress);
+            let is_nginx =
+                class.is_some_and(|class| class.value == "nginx") || has_nginx_annotations(ingress);
             if is_nginx { Flavour::Nginx } else { Flavour::Plain }
         })
     }

@@ -1,6 +1,6 @@
 //! Ingresses as the API specifies: one table, in which the longest path of the most specific host wins.
 
-use eddy_check::{ConditionPlaces, Draft, RulePlaces, TableDraft};
+use eddy_check::{ConditionPositions, Draft, RulePositions, TableDraft};
 use eddy_config::{Action, ActionKind, ListenerTlsConfig};
 use eddy_ids::ActionId;
 use eddy_route::{Dialect, HostPattern, PathPattern, Rule};
@@ -84,12 +84,12 @@ impl IngressRuleBuilder<'_, '_, '_, '_, '_> {
         rule.hosts = host.map(|host| host_pattern(&host.value)).into_iter().collect();
         rule.path = path;
         rule.action = action;
-        let conditions = ConditionPlaces {
+        let conditions = ConditionPositions {
             host: host.map(|host| host.place),
             path: path_place,
-            ..ConditionPlaces::default()
+            ..ConditionPositions::default()
         };
-        self.table.push(rule, RulePlaces { rule: place, conditions, rewrite: None });
+        self.table.push(rule, RulePositions { rule: place, conditions, rewrite: None });
     }
 
     /// Returns the action for requests to a backend.

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use eddy_route::HostPattern;
 use eddy_spec::problem::{ProblemReport, shown};
-use eddy_spec::read::{FromScalar, Misfit, Spanned};
+use eddy_spec::read::{FromScalar, InvalidValue, Spanned};
 
 use super::model::{Annotation, Backend, HostRule, HostTls, Ingress, PathKind, PathRule};
 use super::spec::{BackendSpec, IngressSpec, PathSpec, RuleSpec, ServiceBackendSpec, TlsSpec};
@@ -134,11 +134,13 @@ fn check_host(host: Spanned<String>, report: &mut ProblemReport) -> Option<Spann
         Ok(_) if bare.bytes().any(|byte| byte.is_ascii_uppercase()) => "it must be in lower case",
         Ok(_) if bare.ends_with('.') => "it must not end with a dot",
         Ok(_) => return Some(host),
-        Err(Misfit::Reason { reason, .. }) => {
+        Err(InvalidValue::Reason { reason, .. }) => {
             report.error(host.place, format!("`{}` {reason}", shown(&host.value)));
             return None;
         }
-        Err(Misfit::Form { .. } | Misfit::Choice { .. } | Misfit::Range) => "it is not a valid name",
+        Err(InvalidValue::Form { .. } | InvalidValue::Choice { .. } | InvalidValue::Range) => {
+            "it is not a valid name"
+        }
     };
     report.error(host.place, format!("`{}` is not a valid Ingress host: {reason}", shown(&host.value)));
     None

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use eddy_check::written_place;
+use eddy_check::source_position;
 use eddy_config::CertificateFiles;
 use eddy_ids::Shared;
 use eddy_model::WrittenPath;
@@ -45,8 +45,8 @@ impl Credentials<'_> {
     }
 
     /// Converts a source position, for problems that are found later.
-    pub(super) fn written(self, place: SourceSpan) -> eddy_model::WrittenPlace {
-        written_place(place, self.sources)
+    pub(super) fn written(self, place: SourceSpan) -> eddy_model::SourcePosition {
+        source_position(place, self.sources)
     }
 
     fn object(self, name: &str) -> ObjectName {

@@ -110,7 +110,7 @@ pub(super) fn cors(spec: &CorsSpec, report: &mut ProblemReport) -> CorsConfig {
         request_fields: listed(spec.headers.as_ref()),
         exposed_fields: listed(spec.exposed.as_ref()),
         has_credentials: spec.credentials.as_ref().is_some_and(|flag| flag.value),
-        max_age: spec.max_age.as_ref().map_or(BROWSERS_OWN_AGE, |age| age.value.0),
+        max_age: spec.max_age.as_ref().map_or(BROWSER_DEFAULT_MAX_AGE, |age| age.value.0),
         ..CorsConfig::default()
     };
     for origin in spec.origins.iter().flat_map(|origins| &origins.value) {
@@ -156,4 +156,4 @@ fn read_origin(text: &str, place: SourceSpan, report: &mut ProblemReport) -> Opt
 /// Maximum number of attempts after the first.
 const ATTEMPTS_MAX: u8 = 10;
 /// Time that browsers cache the answer to a preflight request without a maximum age.
-const BROWSERS_OWN_AGE: Duration = Duration::from_secs(5);
+const BROWSER_DEFAULT_MAX_AGE: Duration = Duration::from_secs(5);

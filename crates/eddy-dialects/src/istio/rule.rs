@@ -1,6 +1,6 @@
 //! Conversion of VirtualService matches into rules.
 
-use eddy_check::{ConditionPlaces, RulePlaces};
+use eddy_check::{ConditionPositions, RulePositions};
 use eddy_ids::Shared;
 use eddy_route::{
     CaselessPath, HostPattern, Missing, PathPattern, Rule, SourceLocation, ValueMatch, ValueTest,
@@ -36,12 +36,12 @@ pub(super) fn rule_of(
     origin: SourceLocation,
     place: SourceSpan,
     report: &mut ProblemReport,
-) -> (Rule, RulePlaces) {
+) -> (Rule, RulePositions) {
     let mut rule = Rule::new(&name, origin);
     rule.path = PathPattern::BytePrefix("/".to_owned());
-    let mut places = ConditionPlaces::default();
+    let mut places = ConditionPositions::default();
     let Some(Spanned { value: spec, .. }) = spec else {
-        return (rule, RulePlaces { rule: place, conditions: places, rewrite: None });
+        return (rule, RulePositions { rule: place, conditions: places, rewrite: None });
     };
     if let Some(uri) = &spec.uri {
         places.path = Some(uri.place);
@@ -61,7 +61,7 @@ pub(super) fn rule_of(
     add_tests(spec.without_headers.as_ref(), &mut rule.headers, &mut places.headers, report);
     rule.headers.iter_mut().skip(first).for_each(invert);
     add_tests(spec.query.as_ref(), &mut rule.query, &mut places.query, report);
-    (rule, RulePlaces { rule: place, conditions: places, rewrite: None })
+    (rule, RulePositions { rule: place, conditions: places, rewrite: None })
 }
 
 /// Whether a rule matches all requests of its hosts; such rules come last.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use eddy_ids::Shared;
-use eddy_model::{Balance, BalanceKey, ClusterConfig, ClusterTlsConfig, MAGLEV_PLACES};
+use eddy_model::{Balance, BalanceKey, ClusterConfig, ClusterTlsConfig, MAGLEV_TABLE_SIZE};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
 use eddy_spec::read::Spanned;
 
@@ -105,7 +105,7 @@ fn read_rule(
     {
         let Some(name) = name else { continue };
         if let Some(before) = rule.subsets.iter().find(|other| other.name == name.value.0) {
-            note_twice(&before.name, place, report);
+            report_duplicate_name(&before.name, place, report);
             continue;
         }
         let policy =
@@ -114,7 +114,7 @@ fn read_rule(
     }
 }
 
-fn note_twice(name: &str, place: SourceSpan, report: &mut ProblemReport) {
+fn report_duplicate_name(name: &str, place: SourceSpan, report: &mut ProblemReport) {
     report
         .warning(place, format!("the subset `{}` is already defined: this one has no effect", shown(name)))
         .hint("give it its own name");
@@ -160,12 +160,14 @@ fn read_policy(
 /// Returns the balancing of a consistent hash: ring or Maglev.
 fn keyed_balance(hash: &HashSpec, report: &mut ProblemReport) -> Balance {
     let Some(maglev) = &hash.maglev else { return Balance::Ring };
-    let places = maglev.value.places.as_ref().filter(|places| places.value.0 != MAGLEV_PLACES as u64);
+    let places = maglev.value.places.as_ref().filter(|places| places.value.0 != MAGLEV_TABLE_SIZE as u64);
     if let Some(places) = places {
         report
             .objection(
                 places.place,
-                format!("eddy's Maglev table always has {MAGLEV_PLACES} entries, which is Envoy's default"),
+                format!(
+                    "eddy's Maglev table always has {MAGLEV_TABLE_SIZE} entries, which is Envoy's default"
+                ),
             )
             .hint("leave `tableSize` out");
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eddy_spec::read::{FromScalar, Misfit, WordInfo};
+use eddy_spec::read::{FromScalar, InvalidValue, WordInfo};
 
 /// Duration in Go's notation: `1h30m`, `1.5s`, `500ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,8 +13,8 @@ pub(crate) struct GoTime(pub(crate) Duration);
 pub(crate) struct IstioPercent(pub(crate) u32);
 
 impl FromScalar for GoTime {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        parse_time(text).map(Self).ok_or(Misfit::FORM)
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
+        parse_time(text).map(Self).ok_or(InvalidValue::FORM)
     }
 
     fn info() -> WordInfo {
@@ -25,10 +25,10 @@ impl FromScalar for GoTime {
 impl FromScalar for IstioPercent {
     const IS_PLAIN: bool = true;
 
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        let value: f64 = text.parse().map_err(|_| Misfit::FORM)?;
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
+        let value: f64 = text.parse().map_err(|_| InvalidValue::FORM)?;
         if !(0.0..=100.0).contains(&value) {
-            return Err(Misfit::Range);
+            return Err(InvalidValue::Range);
         }
         // Fractions of a millionth are dropped, as in Istio.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to a million")]
@@ -96,7 +96,7 @@ mod tests {
     use super::{IstioPercent, parse_time};
 
     #[test]
-    fn times_are_those_of_go() {
+    fn durations_have_the_syntax_of_go() {
         for (text, millis) in [
             ("5s", 5000),
             ("1.5s", 1500),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn percentages_have_parts() {
+    fn percentages_may_be_fractional() {
         assert_eq!(IstioPercent::parse("0.1"), Ok(IstioPercent(1000)));
         assert_eq!(IstioPercent::parse("100"), Ok(IstioPercent(1_000_000)));
         assert!(IstioPercent::parse("100.1").is_err());

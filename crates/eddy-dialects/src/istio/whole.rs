@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use eddy_check::{ConfigDialect, Draft, RulePlaces, TableDraft};
+use eddy_check::{ConfigDialect, Draft, RulePositions, TableDraft};
 use eddy_config::{Action, ActionKind, ListenAddress};
 use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
 use eddy_route::{CATCH_ALL_RANK, Dialect, KubernetesPrecedence, PathPattern, Rule};
@@ -161,7 +161,7 @@ struct IstioRuleBuilder<'s, 'd, 'm, 'o, 't> {
     served: HashSet<(&'s ObjectName, &'s ObjectName, &'s str)>,
     /// The table that rules go to in the end, with the actions so far.
     table: TableDraft,
-    rules: Vec<(Rule, RulePlaces)>,
+    rules: Vec<(Rule, RulePositions)>,
 }
 
 impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
@@ -250,7 +250,7 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
             rule.rank = rule.rank.map(|tier| CATCH_ALL_RANK + tier);
             (rule, places)
         }));
-        let mut redirects: Vec<(Rule, RulePlaces)> = Vec::new();
+        let mut redirects: Vec<(Rule, RulePositions)> = Vec::new();
         for server in servers.iter().filter(|server| server.redirects_to_https) {
             let bound = self.services.iter().filter(|service| service.gateways.contains(&server.gateway));
             let bound = bound.filter(|service| service.visibility_rank(&server.gateway.namespace).is_some());
@@ -264,7 +264,7 @@ impl<'s> IstioRuleBuilder<'s, '_, '_, '_, '_> {
             rule.rank = Some(-1);
             rule.path = PathPattern::Any;
             rule.action = table.action(Action::new(ActionKind::Redirect(https_redirect())));
-            let places = RulePlaces::of(server.place);
+            let places = RulePositions::of(server.place);
             redirects.push((rule, places));
         }
         for (rule, places) in redirects.into_iter().chain(rules) {

@@ -2,7 +2,7 @@
 
 use eddy_ids::Shared;
 use eddy_spec::problem::{ProblemReport, SourceSpan};
-use eddy_spec::read::{FromScalar, Misfit, NamedMap, Spanned, WordInfo};
+use eddy_spec::read::{FromScalar, InvalidValue, NamedMap, Spanned, WordInfo};
 use eddy_spec::value::ObjectName;
 use jiff::Timestamp;
 
@@ -95,9 +95,10 @@ impl ObjectMetadata {
 }
 
 impl FromScalar for Created {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         let at = text.parse::<Timestamp>();
-        at.map(|at| Self(at.as_second())).map_err(|_| Misfit::form("write it as in `2026-01-31T12:00:00Z`"))
+        at.map(|at| Self(at.as_second()))
+            .map_err(|_| InvalidValue::form("write it as in `2026-01-31T12:00:00Z`"))
     }
 
     fn info() -> WordInfo {

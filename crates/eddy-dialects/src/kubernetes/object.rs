@@ -88,7 +88,7 @@ impl<'t> Objects<'t> {
 
     /// Returns the value of a label of a namespace. Callers handle `kubernetes.io/metadata.name`, the name as a label,
     /// themselves.
-    pub(crate) fn label_of_namespace(&self, name: &str, label: &str) -> Option<&str> {
+    pub(crate) fn namespace_label(&self, name: &str, label: &str) -> Option<&str> {
         let namespace = self.of("", "Namespace").find(|object| *object.metadata.name == *name)?;
         namespace.metadata.label(label)
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use base64ct::{Base64, Encoding};
-use eddy_check::written_place;
+use eddy_check::source_position;
 use eddy_config::CertificateFiles;
 use eddy_model::{InlineText, WrittenPath};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
@@ -69,7 +69,7 @@ impl Secrets {
         let (chain, key) = (part(CHAIN, &secret.chain)?, part(KEY, &secret.key)?);
         let identity = Identity::from_pem(&chain.0, &key.0, None);
         let identity = identity.map_err(|error| {
-            let part = if error.is_of_key() { KEY } else { CHAIN };
+            let part = if error.is_key_error() { KEY } else { CHAIN };
             SecretFault::Broken(format!("its `{part}`: {error}"))
         })?;
         Ok(CertificateFiles {
@@ -136,7 +136,7 @@ impl Secret {
         WrittenPath {
             path: PathBuf::from(format!("{part} of Secret {}/{}", name.namespace, name.name)),
             text: Some(content),
-            place: written_place(self.place, sources),
+            place: source_position(self.place, sources),
         }
     }
 }

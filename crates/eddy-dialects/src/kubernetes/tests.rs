@@ -22,7 +22,7 @@ fn told(report: ProblemReport) -> Vec<String> {
     problems.iter().map(|problem| problem.to_string().replacen("a.yaml:", "", 1)).collect()
 }
 
-fn check_told(text: &str, expected: &[&str]) {
+fn check_problems(text: &str, expected: &[&str]) {
     let mut report = ProblemReport::new();
     let objects = read(text, &mut report);
     Backends::read(&objects, None, &mut report);
@@ -38,35 +38,35 @@ fn documents_and_lists_are_objects_in_their_order() {
     let objects = read(text, &mut report);
     let names: Vec<String> = objects.list.iter().map(ToString::to_string).collect();
     assert_eq!(names, ["Service default/a", "Service other/b", "Namespace other"]);
-    assert_eq!(objects.label_of_namespace("other", "a"), Some("b"));
+    assert_eq!(objects.namespace_label("other", "a"), Some("b"));
     assert_eq!((objects.list[1].place.line, objects.list[1].place.column), (10, 3));
     assert_eq!(told(report), [""; 0]);
 }
 
 #[test]
-fn other_kinds_are_passed_over_and_slips_are_told() {
-    check_told(
+fn other_kinds_are_skipped_and_typos_are_reported() {
+    check_problems(
         "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a}}\n---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: b}}",
         &["1:29: warning: eddy does not read Deployment (apps/v1): 2 objects ignored"],
     );
-    check_told(
+    check_problems(
         "{apiVersion: v1, kind: service, metadata: {name: a}}",
         &["1:24: error: there is no kind `service` in `v1`\n  hint: did you mean `Service`?"],
     );
-    check_told(
+    check_problems(
         "{apiVersion: v2, kind: Service, metadata: {name: a}}",
         &["1:14: error: the version `v2` of Service is not supported\n  hint: write `apiVersion: v1`"],
     );
-    check_told("{apiVersion: v1, metadata: {name: a}}", &["1:1: error: an object needs the key `kind`"]);
-    check_told("[a]", &["1:1: error: expected an object with `apiVersion` and `kind`"]);
-    check_told("{apiVersion: v1, kind: Service}", &["1:1: error: a Service needs the key `metadata`"]);
-    check_told(
+    check_problems("{apiVersion: v1, metadata: {name: a}}", &["1:1: error: an object needs the key `kind`"]);
+    check_problems("[a]", &["1:1: error: expected an object with `apiVersion` and `kind`"]);
+    check_problems("{apiVersion: v1, kind: Service}", &["1:1: error: a Service needs the key `metadata`"]);
+    check_problems(
         "{apiVersion: v1, kind: Service, metadata: {name: A_b}}",
         &[
             "1:50: error: this is not a valid object name: it must consist of lower-case letters, digits and `-`, and begin and end with a letter or digit",
         ],
     );
-    check_told(
+    check_problems(
         "{apiVersion: v1, kind: Service, metadata: {name: a}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: a}}",
         &[
             "3:50: error: Service default/a is already defined in line 1\n  hint: keep one of them: in a cluster, the later one would replace the earlier one",
@@ -76,7 +76,7 @@ fn other_kinds_are_passed_over_and_slips_are_told() {
 
 #[test]
 fn keys_and_types_are_as_strict_as_an_api_server() {
-    check_told(
+    check_problems(
         "{apiVersion: v1, kind: Service, metadata: {name: a, label: {}}, spec: {port: [], ports: [{port: '80'}]}}",
         &[
             "1:53: error: unknown key `label` in metadata\n  hint: did you mean `labels`?",
@@ -84,7 +84,7 @@ fn keys_and_types_are_as_strict_as_an_api_server() {
             "1:97: error: expected a whole number, found the string `80`\n  hint: leave the quotes out",
         ],
     );
-    check_told(
+    check_problems(
         "{apiVersion: v1, kind: Service, metadata: {name: a, labels: {a: 1, b: yes, c: v1}, creationTimestamp: now}, spc: {}}",
         &[
             "1:65: error: expected a string, found `1` without quotes\n  hint: write \"1\"",
@@ -96,7 +96,7 @@ fn keys_and_types_are_as_strict_as_an_api_server() {
 }
 
 #[test]
-fn leniency_makes_warnings_of_what_can_be_passed_over() {
+fn leniency_turns_ignorable_problems_into_warnings() {
     let mut report = ProblemReport::new();
     let text = "{apiVersion: v1, kind: Service, metadata: {name: a, label: {}, labels: {a: 1}}}";
     report.with(Leniency::Lenient, |report| drop(read(text, report)));
@@ -165,7 +165,7 @@ fn check_found(spec: &str, service: &str, port: PortOrName, expected: Result<&st
 }
 
 #[test]
-fn services_lead_to_endpoints() {
+fn services_resolve_to_endpoints() {
     let number = PortOrName::Number;
     check_found("{}", "web", number(80), Ok("10.0.0.1:8080 10.0.0.2:8080 [fd00::1]:8081"));
     check_found("{}", "web", PortOrName::Name("admin".into()), Ok("10.0.0.1:9001 10.0.0.2:9001"));

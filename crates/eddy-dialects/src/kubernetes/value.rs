@@ -2,7 +2,7 @@
 
 use eddy_ids::Shared;
 use eddy_spec::problem::{ProblemReport, shown};
-use eddy_spec::read::{FromNode, FromScalar, Misfit, ValueSchema, WordInfo, note_kind};
+use eddy_spec::read::{FromNode, FromScalar, InvalidValue, ValueSchema, WordInfo, note_kind};
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
 /// String. One that YAML would read as a number or boolean must be quoted, as in Kubernetes.
@@ -45,8 +45,8 @@ impl FromNode for ApiText {
 }
 
 impl FromScalar for Label {
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        if text.is_empty() { Err(Misfit::FORM) } else { Ok(Self(text.into())) }
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
+        if text.is_empty() { Err(InvalidValue::FORM) } else { Ok(Self(text.into())) }
     }
 
     fn info() -> WordInfo {
@@ -118,7 +118,7 @@ mod tests {
     use super::is_no_text;
 
     #[test]
-    fn numbers_and_flags_are_no_texts() {
+    fn numbers_and_booleans_are_not_strings() {
         for text in
             ["1", "-1", "1.5", "1e3", ".5", "0x1F", "0o17", "1_000", ".inf", "true", "Yes", "OFF", "n"]
         {

@@ -111,17 +111,17 @@ impl Constants {
             return;
         }
         for location in all("location") {
-            self.gather_sets(location.block.as_deref().unwrap_or_default());
+            self.collect_set_directives(location.block.as_deref().unwrap_or_default());
         }
         self.at_end = self.after(server);
     }
 
-    fn gather_sets(&mut self, directives: &[Directive]) {
+    fn collect_set_directives(&mut self, directives: &[Directive]) {
         for directive in directives {
             if let ("set", [name, value]) = (directive.name.text.as_str(), directive.arguments.as_slice()) {
                 self.set_in_locations.entry(variable(&name.text)).or_default().push(value.text.clone());
             }
-            self.gather_sets(directive.block.as_deref().unwrap_or_default());
+            self.collect_set_directives(directive.block.as_deref().unwrap_or_default());
         }
     }
 

@@ -29,7 +29,7 @@ impl NginxReader<'_, '_> {
                 let usual = "remove it, or give `--lenient` to reject the requests that it protects with 403";
                 self.refuse(place, message, hint.unwrap_or_else(|| usual.to_owned()));
             }
-            Consequence::PassedOver | Consequence::Closes | Consequence::Kept(_) => {
+            Consequence::Skipped | Consequence::Closes | Consequence::Kept(_) => {
                 let usual = "remove it, or ignore it with `--lenient`";
                 self.refuse(place, message, hint.unwrap_or_else(|| usual.to_owned()));
             }

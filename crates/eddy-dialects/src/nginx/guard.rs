@@ -1,7 +1,7 @@
 //! Access control directives: `--lenient` never ignores them; requests that an unsupported one decides on are answered
 //! 403.
 
-use eddy_route::nginx::PlaceGuard;
+use eddy_route::nginx::BlockAccess;
 use eddy_spec::problem::closest;
 
 use super::block::{HTTP, IF, LOCATION, SERVER};
@@ -36,8 +36,8 @@ impl Guards {
     }
 
     /// Returns the treatment of requests to a place with these guards.
-    pub(super) fn place_guard(&self) -> PlaceGuard {
-        PlaceGuard { is_closed: self.denies_all || !self.undecided.is_empty(), methods: None }
+    pub(super) fn block_access(&self) -> BlockAccess {
+        BlockAccess { is_closed: self.denies_all || !self.undecided.is_empty(), methods: None }
     }
 
     fn set(&mut self, name: &str, is_on: bool) {
@@ -74,7 +74,7 @@ pub(super) fn is_decided(directive: &Directive) -> bool {
 /// Returns the remark in the published list for a directive that is rejected, in addition to the reason.
 pub(super) fn remark(name: &str) -> &'static str {
     match guard_consequence(name, HTTP | SERVER | LOCATION | IF) {
-        Consequence::PassedOver => "",
+        Consequence::Skipped => "",
         Consequence::Closes => "; with `--lenient`, the requests that it protects are rejected with 403",
         Consequence::Kept(_) => "; even with `--lenient`",
     }
@@ -82,7 +82,7 @@ pub(super) fn remark(name: &str) -> &'static str {
 
 /// Effect of `--lenient` on a directive that eddy does not support.
 pub(super) enum Consequence {
-    PassedOver,
+    Skipped,
     /// Requests that the directive controls are answered 403.
     Closes,
     /// The directive is an error even so, for this reason.
@@ -96,7 +96,7 @@ pub(super) fn guard_consequence(name: &str, here: u16) -> Consequence {
     match is_guard(name) {
         true if here & (HTTP | SERVER | LOCATION | IF) != 0 => Consequence::Closes,
         true => Consequence::Kept("it may control access"),
-        false => Consequence::PassedOver,
+        false => Consequence::Skipped,
     }
 }
 

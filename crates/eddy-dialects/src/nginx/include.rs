@@ -232,7 +232,7 @@ mod tests {
     use super::{includes, matches_pattern};
 
     #[test]
-    fn patterns_stand_for_paths() {
+    fn glob_patterns_match_paths() {
         for (pattern, path, expected) in [
             ("a/*.conf", "a/b.conf", true),
             ("a/*.conf", "a/.b.conf", false),

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_may_leave_out_a_part() {
+    fn parts_of_an_address_are_optional() {
         let shown = |text: &str| parse_listen(text).map(|address| address.to_string());
         for (text, expected) in [
             ("8080", "0.0.0.0:8080"),

@@ -141,7 +141,7 @@ impl NginxReader<'_, '_> {
     }
 
     fn clients(&mut self, tls: &NginxServerTls, place: SourceSpan) -> Option<ClientCertificatesConfig> {
-        if tls.clients == Clients::Unasked {
+        if tls.clients == Clients::NotRequested {
             return None;
         }
         let Some(authorities) = &tls.authorities else {

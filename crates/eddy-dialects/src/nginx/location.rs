@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use eddy_ids::Shared;
 use eddy_route::SourceLocation;
-use eddy_route::nginx::{LastTry, LetterCase, LocationHandler, PlaceKind, PlaceSpec};
+use eddy_route::nginx::{BlockKind, BlockSpec, LetterCase, LocationHandler, TryFilesFallback};
 use eddy_spec::problem::{SourceSpan, shown};
 
 use super::block::{IF, LOCATION};
@@ -15,7 +15,7 @@ use super::scope::BlockSettings;
 use super::tree::{Directive, NginxWord};
 
 /// Context of a location.
-pub(super) struct Outer<'o> {
+pub(super) struct LocationContext<'o> {
     pub(super) scope: &'o BlockSettings,
     /// Prefix of the names of places.
     pub(super) label: &'o str,
@@ -29,7 +29,7 @@ pub(super) struct Outer<'o> {
 
 impl NginxReader<'_, '_> {
     /// Reads a location; returns its index among the places.
-    pub(super) fn location(&mut self, directive: &Directive, outer: &Outer<'_>) -> Option<u32> {
+    pub(super) fn location(&mut self, directive: &Directive, outer: &LocationContext<'_>) -> Option<u32> {
         let place = directive.name.place;
         if !outer.may_hold {
             self.report
@@ -45,25 +45,30 @@ impl NginxReader<'_, '_> {
         let scope = outer.scope.within(&directives, self).guarded(outer.scope, block);
         let held = self.constants.after(block);
         let replaced = match &kind {
-            PlaceKind::Exact(text) | PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => Some(&**text),
-            PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::Named(_) | PlaceKind::If => None,
+            BlockKind::Exact(text) | BlockKind::Prefix(text) | BlockKind::FinalPrefix(text) => Some(&**text),
+            BlockKind::Server | BlockKind::Pattern(_) | BlockKind::Named(_) | BlockKind::If => None,
         };
-        let may_hold = !matches!(kind, PlaceKind::Exact(_) | PlaceKind::Named(_));
+        let may_hold = !matches!(kind, BlockKind::Exact(_) | BlockKind::Named(_));
         let hand = self.location_handler(&directives, &scope, replaced, &held);
-        let index = self.add_place(place_of(&scope, &name, self.origin(place), kind));
+        let index = self.add_block(place_of(&scope, &name, self.origin(place), kind));
         let inner_hand = hand.clone();
-        let mut if_place = |reader: &mut Self, directive: &Directive| {
-            Some(reader.if_place(directive, &scope, &name, &inner_hand, &held))
+        let mut if_block = |reader: &mut Self, directive: &Directive| {
+            Some(reader.if_block(directive, &scope, &name, &inner_hand, &held))
         };
-        let steps = self.steps(&directives, LOCATION, &mut if_place);
-        let inner =
-            Outer { scope: &scope, label: outer.label, text: text.as_deref(), may_hold, is_server: false };
+        let steps = self.steps(&directives, LOCATION, &mut if_block);
+        let inner = LocationContext {
+            scope: &scope,
+            label: outer.label,
+            text: text.as_deref(),
+            may_hold,
+            is_server: false,
+        };
         let locations = self.locations(&directives, &inner);
-        let last_try = self.last_try(&directives);
+        let try_files_fallback = self.try_files_fallback(&directives);
         let is_internal = directives.iter().any(|directive| directive.name.text == "internal");
         if matches!(hand, LocationHandler::None)
             && steps.is_empty()
-            && last_try.is_none()
+            && try_files_fallback.is_none()
             && locations.is_empty()
         {
             self.report
@@ -77,7 +82,7 @@ impl NginxReader<'_, '_> {
             spec.hand = hand;
             spec.steps = steps;
             spec.locations = locations;
-            spec.last_try = last_try;
+            spec.try_files_fallback = try_files_fallback;
             spec.is_internal = is_internal;
             spec.guard.methods = guard::methods(block);
         }
@@ -85,39 +90,39 @@ impl NginxReader<'_, '_> {
     }
 
     /// Reads the locations among some directives; returns their indices.
-    pub(super) fn locations(&mut self, directives: &[Directive], outer: &Outer<'_>) -> Vec<u32> {
+    pub(super) fn locations(&mut self, directives: &[Directive], outer: &LocationContext<'_>) -> Vec<u32> {
         let mut locations = Vec::new();
         let mut known = HashSet::new();
         for directive in directives.iter().filter(|directive| directive.name.text == "location") {
             let Some(location) = self.location(directive, outer) else { continue };
-            self.note_twin(&mut known, location, directive.name.place);
+            self.report_duplicate_location(&mut known, location, directive.name.place);
             locations.push(location);
         }
         locations
     }
 
     /// Adds a place; returns its index.
-    pub(super) fn add_place(&mut self, place: PlaceSpec) -> u32 {
+    pub(super) fn add_block(&mut self, place: BlockSpec) -> u32 {
         self.spec.places.push(place);
         u32::try_from(self.spec.places.len() - 1).expect("fewer places than `u32` counts")
     }
 
     /// Returns the last argument of `try_files` in a block.
-    pub(super) fn last_try(&mut self, directives: &[Directive]) -> Option<LastTry> {
+    pub(super) fn try_files_fallback(&mut self, directives: &[Directive]) -> Option<TryFilesFallback> {
         let directive = directives.iter().find(|directive| directive.name.text == "try_files")?;
         let last = directive.arguments.last()?;
         if let Some(code) = last.text.strip_prefix('=') {
             let code = NginxWord { text: code.to_owned(), place: last.place };
-            return Some(LastTry::Status(u16::try_from(self.number(&code, 200, 599)?).ok()?));
+            return Some(TryFilesFallback::Status(u16::try_from(self.number(&code, 200, 599)?).ok()?));
         }
         if let Some(name) = last.text.strip_prefix('@') {
-            return Some(LastTry::Named(name.into()));
+            return Some(TryFilesFallback::Named(name.into()));
         }
         match self.text(last) {
-            Some(path) => Some(LastTry::Path(path)),
+            Some(path) => Some(TryFilesFallback::Path(path)),
             None => {
                 self.note_denial(directive.name.place);
-                Some(LastTry::Status(403))
+                Some(TryFilesFallback::Status(403))
             }
         }
     }
@@ -125,8 +130,8 @@ impl NginxReader<'_, '_> {
     fn location_kind(
         &mut self,
         words: &[NginxWord],
-        outer: &Outer<'_>,
-    ) -> Option<(PlaceKind, Option<String>)> {
+        outer: &LocationContext<'_>,
+    ) -> Option<(BlockKind, Option<String>)> {
         let (sign, text) = match words {
             [text] => match ["=", "^~", "~*", "~"]
                 .iter()
@@ -144,7 +149,7 @@ impl NginxReader<'_, '_> {
                     .error(text.place, "a named location is only allowed in a server, not in a location");
                 return None;
             }
-            return Some((PlaceKind::Named(name.into()), None));
+            return Some((BlockKind::Named(name.into()), None));
         }
         let path: Box<str> = text.text.as_str().into();
         let is_outside = outer.text.is_some_and(|around| !text.text.starts_with(around));
@@ -159,20 +164,20 @@ impl NginxReader<'_, '_> {
         }
         let inner = Some(text.text.clone());
         match sign.as_str() {
-            "" => Some((PlaceKind::Prefix(path), inner)),
-            "=" => Some((PlaceKind::Exact(path), inner)),
-            "^~" => Some((PlaceKind::FinalPrefix(path), inner)),
+            "" => Some((BlockKind::Prefix(path), inner)),
+            "=" => Some((BlockKind::Exact(path), inner)),
+            "^~" => Some((BlockKind::FinalPrefix(path), inner)),
             "~" | "~*" => {
                 let case = if sign == "~" { LetterCase::Counts } else { LetterCase::Ignored };
                 let pattern = self.pattern(&text.text, text.place, case)?;
-                Some((PlaceKind::Pattern(pattern), inner))
+                Some((BlockKind::Pattern(pattern), inner))
             }
             _ => self.misfit(words.first()?, "`=`, `^~`, `~` or `~*`"),
         }
     }
 
     /// Adds the place of an `if` in a location; returns its index.
-    fn if_place(
+    fn if_block(
         &mut self,
         directive: &Directive,
         outer: &BlockSettings,
@@ -190,9 +195,9 @@ impl NginxReader<'_, '_> {
             (LocationHandler::None, around) => around.clone(),
         };
         let origin = self.origin(directive.name.place);
-        let mut place = place_of(&scope, &format!("{label} if"), origin, PlaceKind::If);
+        let mut place = place_of(&scope, &format!("{label} if"), origin, BlockKind::If);
         place.hand = hand;
-        self.add_place(place)
+        self.add_block(place)
     }
 
     fn location_handler(
@@ -212,14 +217,19 @@ impl NginxReader<'_, '_> {
     }
 
     /// Reports a location that is written twice.
-    fn note_twin(&mut self, known: &mut HashSet<(u8, Box<str>)>, location: u32, place: SourceSpan) {
+    fn report_duplicate_location(
+        &mut self,
+        known: &mut HashSet<(u8, Box<str>)>,
+        location: u32,
+        place: SourceSpan,
+    ) {
         let kind = self.spec.places.get(location as usize).map(|place| &place.kind);
         let own = match kind {
-            Some(PlaceKind::Exact(path)) => (0, path.clone()),
+            Some(BlockKind::Exact(path)) => (0, path.clone()),
             // A prefix with `^~` is the same location as one without.
-            Some(PlaceKind::Prefix(path) | PlaceKind::FinalPrefix(path)) => (1, path.clone()),
-            Some(PlaceKind::Named(name)) => (2, name.clone()),
-            Some(PlaceKind::Server | PlaceKind::Pattern(_) | PlaceKind::If) | None => return,
+            Some(BlockKind::Prefix(path) | BlockKind::FinalPrefix(path)) => (1, path.clone()),
+            Some(BlockKind::Named(name)) => (2, name.clone()),
+            Some(BlockKind::Server | BlockKind::Pattern(_) | BlockKind::If) | None => return,
         };
         if !known.insert(own) {
             self.report.error(place, "duplicate location").hint("merge the two");
@@ -232,9 +242,9 @@ pub(super) fn place_of(
     scope: &BlockSettings,
     name: &str,
     origin: SourceLocation,
-    kind: PlaceKind,
-) -> PlaceSpec {
-    PlaceSpec {
+    kind: BlockKind,
+) -> BlockSpec {
+    BlockSpec {
         name: name.into(),
         origin,
         kind,
@@ -242,15 +252,15 @@ pub(super) fn place_of(
         locations: Vec::new(),
         hand: LocationHandler::None,
         is_internal: false,
-        guard: scope.guards.place_guard(),
+        guard: scope.guards.block_access(),
         error_pages: Shared::clone(&scope.error_pages),
         has_recursive_error_pages: scope.has_recursive_error_pages,
         default_type: scope.typed_text(),
         charset: scope.charset.clone(),
         charset_types: Shared::clone(&scope.charset_types),
         body_bytes_max: scope.body_bytes_max,
-        last_try: None,
-        answer_fields: Shared::clone(&scope.answer_fields),
+        try_files_fallback: None,
+        added_headers: Shared::clone(&scope.added_headers),
         names_host_in_redirects: scope.names_host_in_redirects,
         names_server_in_redirects: scope.names_server_in_redirects,
         names_port_in_redirects: scope.names_port_in_redirects,

@@ -8,12 +8,12 @@ use super::reader::NginxReader;
 use super::tree::{Directive, NginxWord};
 
 impl NginxReader<'_, '_> {
-    /// Reads the steps of a block; `if_place` adds the place of an `if` in a location.
+    /// Reads the steps of a block; `if_block` adds the place of an `if` in a location.
     pub(super) fn steps(
         &mut self,
         directives: &[Directive],
         here: u16,
-        if_place: &mut dyn FnMut(&mut Self, &Directive) -> Option<u32>,
+        if_block: &mut dyn FnMut(&mut Self, &Directive) -> Option<u32>,
     ) -> Vec<RewriteDirective> {
         let mut steps = Vec::new();
         for directive in directives {
@@ -39,10 +39,10 @@ impl NginxReader<'_, '_> {
                     let block = directive.block.as_deref().unwrap_or_default();
                     let inner_block = if here == SERVER { SERVER_IF } else { IF };
                     let inner = self.accepted(block, inner_block);
-                    let if_place = if here == LOCATION { if_place(self, directive) } else { None };
+                    let if_block = if here == LOCATION { if_block(self, directive) } else { None };
                     let inner = self.steps(&inner, inner_block, &mut |_, _| None);
                     let count = u32::try_from(inner.len()).expect("fewer steps than `u32` counts");
-                    steps.push(RewriteDirective::If { test: Box::new(test), place: if_place, steps: count });
+                    steps.push(RewriteDirective::If { test: Box::new(test), place: if_block, steps: count });
                     steps.extend(inner);
                 }
                 _ => {}

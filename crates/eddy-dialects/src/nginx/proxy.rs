@@ -6,7 +6,8 @@ use eddy_config::{Action, ActionKind, WeightedCluster};
 use eddy_ids::{ActionId, ClusterId, DuplicateKey, Shared};
 use eddy_model::{ClusterConfig, EndpointAddress, EndpointConfig, UNLIMITED_OVERPROVISIONING};
 use eddy_route::nginx::{
-    LocationHandler, ProxyHand, ProxyPassTarget, RedirectForm, RedirectRule, TextTemplate, UpstreamScheme,
+    LocationHandler, ProxyPassSettings, ProxyPassTarget, RedirectForm, RedirectRule, TextTemplate,
+    UpstreamScheme,
 };
 use eddy_spec::problem::{SourceSpan, shown};
 use eddy_spec::read::FromScalar as _;
@@ -38,19 +39,19 @@ impl NginxReader<'_, '_> {
         replaced: Option<&str>,
         held: &VariableValues,
     ) -> LocationHandler {
-        match self.proxy_hand(word, scope, replaced, held) {
+        match self.proxy_pass_settings(word, scope, replaced, held) {
             Some(hand) => LocationHandler::Proxy(Shared::new(hand)),
             None => LocationHandler::None,
         }
     }
 
-    fn proxy_hand(
+    fn proxy_pass_settings(
         &mut self,
         word: &NginxWord,
         scope: &BlockSettings,
         replaced: Option<&str>,
         held: &VariableValues,
-    ) -> Option<ProxyHand> {
+    ) -> Option<ProxyPassSettings> {
         let (upstream, uri) = if word.text.contains('$') {
             (self.computed(word, scope, held)?, None)
         } else {
@@ -85,7 +86,7 @@ impl NginxReader<'_, '_> {
                 own.collect()
             }
         };
-        Some(ProxyHand {
+        Some(ProxyPassSettings {
             upstream,
             uri,
             location_len: location.len(),

@@ -27,8 +27,8 @@ pub(super) struct BlockSettings {
     /// `proxy_set_header`; a block with one of its own inherits none.
     pub(super) proxy_fields: Shared<[FieldText]>,
     /// Whether these headers forward a client's request to switch protocols.
-    pub(super) passes_upgrades: bool,
-    pub(super) answer_fields: Shared<[FieldText]>,
+    pub(super) forwards_upgrades: bool,
+    pub(super) added_headers: Shared<[FieldText]>,
     pub(super) hidden: FieldEdits,
     pub(super) error_pages: Shared<[ErrorPage]>,
     /// `proxy_redirect`; a block with one of its own inherits none.
@@ -85,8 +85,8 @@ impl Default for BlockSettings {
             upstream_tls: UpstreamTls::default(),
             tls: NginxServerTls::default(),
             proxy_fields: Shared::default(),
-            passes_upgrades: false,
-            answer_fields: Shared::default(),
+            forwards_upgrades: false,
+            added_headers: Shared::default(),
             hidden: FieldEdits::new(),
             error_pages: Shared::default(),
             redirects: Redirects::Default,
@@ -119,7 +119,7 @@ impl BlockSettings {
     /// Returns the settings of a block within this one; directives that are not settings are read elsewhere.
     pub(super) fn within(&self, directives: &[Directive], reader: &mut NginxReader<'_, '_>) -> Self {
         let mut scope = self.clone();
-        let (mut proxy_fields, mut answer_fields, mut error_pages) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut proxy_fields, mut added_headers, mut error_pages) = (Vec::new(), Vec::new(), Vec::new());
         let mut redirects: Option<Vec<Option<RedirectRule>>> = None;
         let mut hidden = FieldEdits::new();
         let (mut chains, mut keys) = (Vec::new(), Vec::new());
@@ -132,7 +132,7 @@ impl BlockSettings {
                     proxy_fields.extend(reader.proxy_field(name, value));
                 }
                 ("add_header", [name, value, rest @ ..]) => {
-                    answer_fields.extend(reader.answer_field(name, value, rest.first()));
+                    added_headers.extend(reader.answer_field(name, value, rest.first()));
                 }
                 ("error_page", [.., _]) => error_pages.extend(reader.error_page(arguments)),
                 // Hop-by-hop headers are never forwarded.
@@ -169,9 +169,9 @@ impl BlockSettings {
         }
         replace_if_any(&mut scope.proxy_fields, proxy_fields);
         if upgrade.has_any {
-            scope.passes_upgrades = upgrade.has_protocol && upgrade.has_option;
+            scope.forwards_upgrades = upgrade.has_protocol && upgrade.has_option;
         }
-        replace_if_any(&mut scope.answer_fields, answer_fields);
+        replace_if_any(&mut scope.added_headers, added_headers);
         replace_if_any(&mut scope.error_pages, error_pages);
         replace_if_any(&mut scope.tls.chains, chains);
         replace_if_any(&mut scope.tls.keys, keys);
@@ -219,7 +219,7 @@ impl BlockSettings {
     /// Returns the allowed upgrades: any protocol that an upstream accepts, where the headers forward the request to
     /// switch.
     pub(super) fn upgrades(&self) -> Upgrades {
-        let protocols = if self.passes_upgrades { Protocols::Any } else { Upgrades::none().protocols };
+        let protocols = if self.forwards_upgrades { Protocols::Any } else { Upgrades::none().protocols };
         Upgrades { protocols, idle_timeout: Some(self.read_timeout), ..Upgrades::none() }
     }
 

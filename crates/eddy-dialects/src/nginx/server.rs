@@ -1,11 +1,11 @@
 //! `server`: names, addresses and contents.
 
-use eddy_route::nginx::{NameForm, PlaceKind, ServerName, ServerSpec};
+use eddy_route::nginx::{BlockKind, NameForm, ServerName, ServerSpec};
 use eddy_spec::problem::{SourceSpan, shown};
 
 use super::block::SERVER;
 use super::listen::Listen;
-use super::location::{Outer, place_of};
+use super::location::{LocationContext, place_of};
 use super::reader::NginxReader;
 use super::scope::BlockSettings;
 use super::tree::{Directive, NginxWord};
@@ -46,15 +46,16 @@ impl NginxReader<'_, '_> {
             (_, Some(listen)) => listen.address.to_string(),
             _ => "server".to_owned(),
         };
-        let place = place_of(&scope, &label, self.origin(directive.name.place), PlaceKind::Server);
-        let place = self.add_place(place);
+        let place = place_of(&scope, &label, self.origin(directive.name.place), BlockKind::Server);
+        let place = self.add_block(place);
         let steps = self.steps(&directives, SERVER, &mut |_, _| None);
-        let outer = Outer { scope: &scope, label: &label, text: None, may_hold: true, is_server: true };
+        let outer =
+            LocationContext { scope: &scope, label: &label, text: None, may_hold: true, is_server: true };
         let locations = self.locations(&directives, &outer);
-        let last_try = self.last_try(&directives);
+        let try_files_fallback = self.try_files_fallback(&directives);
         if let Some(spec) = self.spec.places.get_mut(place as usize) {
             spec.steps = steps;
-            spec.last_try = last_try;
+            spec.try_files_fallback = try_files_fallback;
         }
         self.spec.servers.push(ServerSpec {
             names,

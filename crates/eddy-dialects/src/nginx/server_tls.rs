@@ -34,7 +34,7 @@ pub(super) struct NginxServerTls {
 pub(super) enum Clients {
     /// Clients are not asked for a certificate.
     #[default]
-    Unasked,
+    NotRequested,
     /// Clients need not show one.
     Optional,
     /// Clients have to show one.
@@ -52,12 +52,12 @@ impl NginxServerTls {
             "ssl_verify_client" => {
                 self.clients = match word.text.as_str() {
                     "on" => Clients::Required,
-                    "off" => Clients::Unasked,
+                    "off" => Clients::NotRequested,
                     "optional" => Clients::Optional,
                     "optional_no_ca" => {
                         let message = "eddy does not accept unverified client certificates";
                         reader.refuse(word.place, message, "write `optional`");
-                        Clients::Unasked
+                        Clients::NotRequested
                     }
                     _ => reader.misfit(word, "`on`, `off` or `optional`").unwrap_or_default(),
                 }
@@ -76,6 +76,7 @@ impl NginxServerTls {
         let texts = |tls: &Self| {
             [&tls.authorities, &tls.revoked].map(|word| word.as_ref().map(|word| word.text.clone()))
         };
-        self.clients == other.clients && (self.clients == Clients::Unasked || texts(self) == texts(other))
+        self.clients == other.clients
+            && (self.clients == Clients::NotRequested || texts(self) == texts(other))
     }
 }

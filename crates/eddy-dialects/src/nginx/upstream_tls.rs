@@ -1,6 +1,6 @@
 //! `proxy_ssl_...`: TLS to upstreams.
 
-use eddy_check::written_place;
+use eddy_check::source_position;
 use eddy_ids::Shared;
 use eddy_model::{ClusterTlsConfig, IdentityFiles, ServerCheck, TlsVersion, WrittenPath};
 use eddy_spec::problem::{SourceSpan, shown};
@@ -76,7 +76,7 @@ impl NginxReader<'_, '_> {
         host: &str,
         place: SourceSpan,
     ) -> ClusterTlsConfig {
-        let mut cluster = ClusterTlsConfig::new(written_place(place, self.sources));
+        let mut cluster = ClusterTlsConfig::new(source_position(place, self.sources));
         cluster.server_name = self.upstream_name(tls, host);
         cluster.sends_name = tls.sends_name;
         cluster.version_min = tls.version_min;
@@ -132,7 +132,7 @@ impl NginxReader<'_, '_> {
         WrittenPath {
             path: self.folder.join(&word.text),
             text: None,
-            place: written_place(word.place, self.sources),
+            place: source_position(word.place, self.sources),
         }
     }
 

@@ -10,7 +10,7 @@ use eddy_config::{
     ListenerConfig, LogFormat, LogTarget, Serve, SitesAt, SitesConfig,
 };
 use eddy_ids::Shared;
-use eddy_route::nginx::{Address, LastTry, PlaceKind, Sites};
+use eddy_route::nginx::{Address, BlockKind, Sites, TryFilesFallback};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, place_of, shown};
 
 use super::block::{EVENTS, HTTP, MAIN};
@@ -199,7 +199,7 @@ impl NginxReader<'_, '_> {
                 .locations
                 .iter()
                 .filter_map(|location| {
-                    let PlaceKind::Named(name) = &place(location)?.kind else { return None };
+                    let BlockKind::Named(name) = &place(location)?.kind else { return None };
                     Some(&**name)
                 })
                 .collect();
@@ -209,9 +209,9 @@ impl NginxReader<'_, '_> {
                 pending.extend(&spec.locations);
                 let pages = spec.error_pages.iter().filter_map(|page| page.target.as_plain());
                 let pages = pages.filter_map(|target| std::str::from_utf8(target).ok()?.strip_prefix('@'));
-                let tried = match &spec.last_try {
-                    Some(LastTry::Named(name)) => Some(&**name),
-                    Some(LastTry::Status(_) | LastTry::Path(_)) | None => None,
+                let tried = match &spec.try_files_fallback {
+                    Some(TryFilesFallback::Named(name)) => Some(&**name),
+                    Some(TryFilesFallback::Status(_) | TryFilesFallback::Path(_)) | None => None,
                 };
                 for name in pages.chain(tried).filter(|name| !names.contains(name)) {
                     wrong.push((spec.origin.clone(), name.to_owned()));

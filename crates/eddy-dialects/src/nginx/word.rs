@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_words_and_signs() {
+    fn texts_are_split_into_words_and_punctuation() {
         check("a b;c{d;}", &["<a>", "<b>", ";", "<c>", "{", "<d>", ";", "}"]);
         check("a # x; y\nb#c;", &["<a>", "<b#c>", ";"]);
         check(r#"a "b ;{" 'c"d' e\"f;"#, &["<a>", "<b ;{>", "<c\"d>", "<e\"f>", ";"]);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_lines_and_columns() {
+    fn positions_are_lines_and_columns() {
         let mut report = ProblemReport::new();
         let tokens = split("a\n  bcd;", 3, &mut report);
         let places: Vec<_> =

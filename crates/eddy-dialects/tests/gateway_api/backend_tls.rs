@@ -41,7 +41,7 @@ fn taken(text: &str) -> Checked {
 }
 
 #[test]
-fn services_are_spoken_to_as_their_policies_say() {
+fn upstream_tls_follows_the_backend_tls_policies() {
     let own = "caCertificateRefs: [{group: '', kind: ConfigMap, name: authority}], hostname: Up.test";
     let checked = taken(&with(&(policy("own", "", own) + &authority())));
     let tls = checked.config.clusters.first().unwrap().tls.as_ref().unwrap();
@@ -70,7 +70,7 @@ fn services_are_spoken_to_as_their_policies_say() {
 }
 
 #[test]
-fn nothing_is_sent_in_the_clear_where_authorities_are_missing() {
+fn nothing_is_sent_in_cleartext_when_authorities_are_missing() {
     for (validation, reason) in [
         (
             "caCertificateRefs: [{group: '', kind: ConfigMap, name: none}], hostname: up.test",
@@ -109,7 +109,7 @@ fn nothing_is_sent_in_the_clear_where_authorities_are_missing() {
 }
 
 #[test]
-fn what_of_a_policy_eddy_has_not_is_refused() {
+fn unsupported_policy_settings_are_refused() {
     let system = "wellKnownCACertificates: System, hostname: up.test";
     for (validation, expected) in [
         (
@@ -138,7 +138,7 @@ fn conditions(checked: &Checked, policy: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_service_of_https_takes_a_policy() {
+fn an_https_service_accepts_a_policy() {
     let system = "wellKnownCACertificates: System, hostname: up.test";
     for protocol in ["HTTPS", "https", "kubernetes.io/wss", "wss"] {
         let said = |text: String| {
@@ -168,7 +168,7 @@ fn a_service_of_https_takes_a_policy() {
 }
 
 #[test]
-fn policies_get_conditions_at_the_gateways_that_they_matter_to() {
+fn policies_get_conditions_for_the_gateways_that_use_them() {
     let missing = "caCertificateRefs: [{group: '', kind: ConfigMap, name: none}], hostname: up.test";
     let kind = "caCertificateRefs: [{group: '', kind: Other, name: none}], hostname: up.test";
     let group = "caCertificateRefs: [{group: other.test, kind: ConfigMap, name: none}], hostname: up.test";

@@ -34,7 +34,7 @@ fn conditions(checked: &Checked, listener: &str) -> String {
 }
 
 #[test]
-fn listeners_show_their_own_certificates() {
+fn listeners_present_their_own_certificates() {
     let listeners =
         [https("one", "one.test", "{name: one}"), https("below", "*.test", "{name: below}, {name: one}")];
     let text = gateway(&listeners.join(", "));
@@ -64,7 +64,7 @@ fn listeners_show_their_own_certificates() {
 }
 
 #[test]
-fn certificates_that_cannot_be_had_are_told_and_the_rest_is_served() {
+fn missing_certificates_are_reported_and_the_rest_is_served() {
     let good = secret("good", &["one.test"]);
     let broken = good.replace("{name: good}", "{name: broken}").replace("BEGIN CERTIFICATE", "BEGIN NOTHING");
     let other = secret("mixed", &["one.test"]);
@@ -119,7 +119,7 @@ fn certificates_that_cannot_be_had_are_told_and_the_rest_is_served() {
 }
 
 #[test]
-fn listeners_that_speak_otherwise_at_one_port_are_conflicted() {
+fn listeners_with_different_protocols_on_one_port_conflict() {
     let listeners =
         format!("{}, {{name: http, port: 443, protocol: HTTP}}", https("https", "", "{name: one}"));
     let checked = taken(&[&gateway(&listeners), &secret("one", &["one.test"])]);
@@ -134,7 +134,7 @@ fn listeners_that_speak_otherwise_at_one_port_are_conflicted() {
 }
 
 #[test]
-fn old_certificates_are_shown_and_short_keys_are_told() {
+fn expired_certificates_are_presented_and_short_keys_are_reported() {
     let version1 = secret_of("old", VERSION_1.0, VERSION_1.1);
     let listeners = https("old", "www.test", "{name: old}");
     for (name, secret) in [("version 1", &version1), ("no host", &secret("old", &[]))] {

@@ -50,7 +50,7 @@ fn a_listener_of_an_unknown_protocol_is_not_served_and_the_rest_is() {
 }
 
 #[test]
-fn a_gateway_whose_parameters_cannot_be_had_is_not_served() {
+fn a_gateway_with_unresolved_parameters_is_not_served() {
     let http = |port: u16| format!("listeners: [{{name: http, port: {port}, protocol: HTTP}}]");
     let parameters = "parametersRef: {group: example.com, kind: Parameters, name: none}";
     let own = format!("{}, infrastructure: {{labels: {{a: b}}, {parameters}}}", http(81));

@@ -61,7 +61,7 @@ fn sections(text: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 #[test]
-fn documented_examples_answer_as_they_say_or_are_left_out_for_a_reason() {
+fn documented_examples_respond_as_documented_or_are_excluded_with_a_reason() {
     let mut answers: BTreeMap<&str, &str> = sections(include_str!("answers.txt")).collect();
     let (mut wrong, mut asked, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     let secret = secret("SECRET", &["example.com"]);
@@ -252,7 +252,7 @@ fn value<'l>(line: &'l str, key: &str) -> Option<&'l str> {
 }
 
 #[test]
-fn examples_of_the_guide_are_taken() {
+fn examples_of_the_guide_are_accepted() {
     let guide = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/gateway-api.md");
     let text = fs::read_to_string(guide).unwrap();
     let blocks: Vec<&str> =

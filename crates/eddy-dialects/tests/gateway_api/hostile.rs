@@ -21,7 +21,7 @@ impl Dice {
 }
 
 #[test]
-fn a_thousand_mutated_manifests_are_taken_or_told() {
+fn a_thousand_mutated_manifests_are_accepted_or_refused() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/e2e/data/gateway_api");
     let mut texts: Vec<String> = fs::read_dir(folder)
         .unwrap()

@@ -170,7 +170,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_winner_is_the_first_of_a_plain_sort(routes in routes()) {
+    fn the_winning_rule_is_the_first_of_a_reference_sort(routes in routes()) {
         let text = manifests(&routes);
         let checked = check(&[("a.yaml", &text)], Leniency::Strict).unwrap_or_else(|problems| panic!("{}\n{text}", told(&problems)));
         for host in ["a.test", "b.a.test", "c.b.a.test", "x.test", "other"] {

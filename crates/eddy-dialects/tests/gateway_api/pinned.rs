@@ -42,7 +42,7 @@ fn check_winner(extra: &str, routes: &[String], head: &str, expected: Option<&st
 const GET: &str = "GET /foo/x HTTP/1.1\r\nHost: a.test\r\n";
 
 #[test]
-fn a_prefix_with_a_final_slash_counts_it() {
+fn the_final_slash_of_a_prefix_counts() {
     let routes = [
         route("a", PARENT, &["{path: {type: PathPrefix, value: /foo}}"]),
         route("b", PARENT, &["{path: {type: PathPrefix, value: /foo/}}"]),
@@ -51,14 +51,14 @@ fn a_prefix_with_a_final_slash_counts_it() {
 }
 
 #[test]
-fn names_are_compared_as_one_text() {
+fn namespace_and_name_are_compared_as_one_string() {
     let prefix = &["{path: {type: PathPrefix, value: /foo}}"];
     let routes = [route("a/x", PARENT, prefix), route("a-b/x", PARENT, prefix)];
     check_winner("", &routes, GET, Some("httproute/a-b/x/1"));
 }
 
 #[test]
-fn age_comes_before_name_and_no_age_last() {
+fn older_objects_win_before_names_and_undated_objects_lose() {
     let prefix = &["{path: {type: PathPrefix, value: /foo}}"];
     let at = |time: &str| format!(", creationTimestamp: '{time}'{PARENT}");
     let routes = [
@@ -71,7 +71,7 @@ fn age_comes_before_name_and_no_age_last() {
 }
 
 #[test]
-fn regular_expressions_come_where_the_setting_says() {
+fn the_setting_decides_the_order_of_regular_expressions() {
     let routes = [route(
         "r",
         PARENT,
@@ -96,7 +96,7 @@ fn regular_expressions_come_where_the_setting_says() {
 }
 
 #[test]
-fn a_less_specific_hostname_counts_only_with_fallthrough() {
+fn a_less_specific_hostname_is_tried_only_with_fallthrough() {
     let hosts = |hosts: &str| format!("{PARENT}, hostnames: [{hosts}]");
     let routes = [
         route("exact", &hosts("a.test"), &["{path: {type: Exact, value: /only}}"]),
@@ -110,7 +110,7 @@ fn a_less_specific_hostname_counts_only_with_fallthrough() {
 }
 
 #[test]
-fn method_headers_and_query_count_in_this_order() {
+fn method_then_headers_then_query_decide_precedence() {
     let routes = [
         route(
             "query",
@@ -134,7 +134,7 @@ fn method_headers_and_query_count_in_this_order() {
 }
 
 #[test]
-fn backends_are_shared_out_by_weight_and_missing_ones_answer_500() {
+fn backends_are_weighted_and_missing_ones_respond_500() {
     let rule = |backends: &str| {
         format!(
             "{BASE}---\n{{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {{name: r}}, spec: {{parentRefs: [{{name: gw}}], rules: [{{backendRefs: [{backends}]}}]}}}}\n"
@@ -156,7 +156,7 @@ fn backends_are_shared_out_by_weight_and_missing_ones_answer_500() {
 }
 
 #[test]
-fn a_service_that_stands_for_a_name_is_no_backend() {
+fn an_external_name_service_is_not_a_backend() {
     let text = format!(
         "{BASE}---\n{{apiVersion: v1, kind: Service, metadata: {{name: else}}, spec: {{type: ExternalName, externalName: else.example.com, ports: [{{port: 1}}]}}}}\n---\n{{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {{name: r}}, spec: {{parentRefs: [{{name: gw}}], rules: [{{backendRefs: [{{name: else, port: 1}}]}}]}}}}\n"
     );
@@ -187,7 +187,7 @@ fn a_listener_ends_the_search_for_its_hosts() {
 }
 
 #[test]
-fn objects_get_the_status_that_a_cluster_would_show() {
+fn objects_get_the_same_status_as_in_a_cluster() {
     let text = "
 {apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: gw}, spec: {gatewayClassName: eddy, listeners: [{name: a, port: 80, protocol: HTTP, hostname: a.test}, {name: b, port: 81, protocol: HTTP, allowedRoutes: {kinds: [{kind: GRPCRoute}, {kind: TCPRoute}]}}]}}
 ---

@@ -28,7 +28,7 @@ fn error(source: SourceText) -> (String, u32) {
 }
 
 #[test]
-fn tls_without_a_certificate_is_refused_and_left_out_where_leniency_is_asked_for() {
+fn tls_without_a_certificate_is_refused_or_skipped_with_leniency() {
     let text = source(&[ingress("a", "a.test", &[], &["/ P web"])]).text.to_string();
     for (tls, reason) in [
         ("{hosts: [a.test]}", "`tls` needs a `secretName`"),
@@ -44,19 +44,19 @@ fn tls_without_a_certificate_is_refused_and_left_out_where_leniency_is_asked_for
 }
 
 #[test]
-fn a_key_chooses_by_the_ring_of_nginx() {
+fn a_key_selects_by_the_consistent_hash_ring_of_nginx() {
     let clusters = config(&[("upstream-hash-by", "$request_uri")]).clusters;
     assert!(clusters.values().any(|cluster| cluster.balance == Balance::Ring), "{clusters:#?}");
 }
 
 #[test]
-fn ewma_is_the_less_loaded_of_two() {
+fn ewma_selects_the_less_loaded_of_two() {
     let clusters = config(&[("load-balance", "ewma")]).clusters;
     assert!(clusters.values().any(|cluster| cluster.balance == Balance::LeastRequest), "{clusters:#?}");
 }
 
 #[test]
-fn service_upstream_leads_to_the_endpoints_themselves() {
+fn service_upstream_resolves_to_the_endpoints() {
     let clusters = config(&[("service-upstream", "true")]).clusters;
     let endpoints: Vec<&EndpointAddress> =
         clusters.values().flat_map(|cluster| &cluster.endpoints).map(|endpoint| &endpoint.address).collect();
@@ -77,7 +77,7 @@ fn paths_with_expressions_are_served_whatever_their_type() {
 }
 
 #[test]
-fn a_location_that_is_there_twice_is_told_with_its_line() {
+fn a_duplicate_location_is_reported_with_its_line() {
     let ingresses = [ingress("a", "a.test", &[], &["/a P web", "/a/ P next"])];
     let (message, line) = error(source(&ingresses));
     assert!(message.contains("duplicate location") && line == 11, "{line}: {message}");

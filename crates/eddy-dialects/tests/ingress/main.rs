@@ -54,7 +54,7 @@ fn request(line: &str) -> String {
 }
 
 #[test]
-fn documented_examples_of_ingress_nginx_answer_as_they_say() {
+fn documented_examples_of_ingress_nginx_respond_as_documented() {
     let examples = of_ingress_nginx();
     assert!(examples.len() >= 40, "{} examples", examples.len());
     for IngressExample { source, ingresses, answers } in examples {
@@ -74,7 +74,7 @@ fn documented_examples_of_ingress_nginx_answer_as_they_say() {
 }
 
 #[test]
-fn a_canary_by_weight_is_a_draw() {
+fn a_weighted_canary_is_selected_at_random() {
     let weight = [("canary", "true"), ("canary-weight", "3"), ("canary-weight-total", "1000")];
     let ingresses =
         [ingress("a", "a.test", &[], &["/ P prod"]), ingress("b", "a.test", &weight, &["/ P next"])];
@@ -103,7 +103,7 @@ const GUARDS: [&str; 9] = [
 ];
 
 #[test]
-fn what_eddy_does_not_have_is_refused_with_a_reason() {
+fn unsupported_features_are_refused_with_a_reason() {
     for (annotation, value, reason) in [
         ("configuration-snippet", "more_set_headers \"a: b\";", "snippets can contain any directive"),
         ("server-snippet", "return 1;", "snippets can contain any directive"),
@@ -145,7 +145,7 @@ fn what_eddy_does_not_have_is_refused_with_a_reason() {
 }
 
 #[test]
-fn mutated_manifests_are_refused_or_taken_and_nothing_else() {
+fn mutated_manifests_are_accepted_or_refused() {
     let mut maker = IngressCaseGenerator::new(77);
     let mut taken = 0;
     for round in 0..100 {
@@ -157,8 +157,8 @@ fn mutated_manifests_are_refused_or_taken_and_nothing_else() {
             match check(&source) {
                 Ok(_) => taken += 1,
                 Err(problems) => {
-                    let is_told = problems.iter().any(|problem| problem.severity == Severity::Error);
-                    assert!(is_told, "round {round}:\n{mutated}");
+                    let is_in_response = problems.iter().any(|problem| problem.severity == Severity::Error);
+                    assert!(is_in_response, "round {round}:\n{mutated}");
                 }
             }
         }
@@ -168,7 +168,7 @@ fn mutated_manifests_are_refused_or_taken_and_nothing_else() {
 }
 
 #[test]
-fn ingresses_answer_as_in_ingress_nginx() {
+fn ingresses_respond_as_in_ingress_nginx() {
     if !all_present(&[NGINX]).unwrap() {
         return;
     }

@@ -50,7 +50,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn the_page_of_examples_is_as_it_should_be() {
+fn the_generated_page_of_examples_is_up_to_date() {
     let nginx = of_ingress_nginx();
     let kubernetes = shown();
     let mut page = format!(
@@ -85,7 +85,7 @@ fn the_page_of_examples_is_as_it_should_be() {
 }
 
 #[test]
-fn examples_of_the_guide_are_taken() {
+fn examples_of_the_guide_are_accepted() {
     let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/ingress.md");
     let text = std::fs::read_to_string(guide).unwrap();
     let blocks: Vec<&str> =

@@ -129,7 +129,7 @@ pub(crate) fn shown() -> Vec<PlainIngressExample> {
 }
 
 #[test]
-fn examples_of_the_kubernetes_page_answer_as_they_say() {
+fn examples_of_the_kubernetes_page_respond_as_documented() {
     for PlainIngressExample { source, ingresses, answers } in shown() {
         for (host, path, expected) in answers {
             assert_eq!(answer(&ingresses, host, path), *expected, "{source}: {host}{path}");
@@ -166,7 +166,7 @@ pub(crate) const PATHS: &[(&[&str], &str, &str)] = &[
 ];
 
 #[test]
-fn paths_match_as_the_table_of_the_kubernetes_page_says() {
+fn paths_match_as_in_the_table_of_the_kubernetes_page() {
     for (paths, request, expected) in PATHS {
         assert_eq!(
             answer(&[plain("web", "a.test", paths)], "a.test", request),
@@ -177,7 +177,7 @@ fn paths_match_as_the_table_of_the_kubernetes_page_says() {
 }
 
 #[test]
-fn hosts_match_as_the_kubernetes_page_and_the_conformance_features_say() {
+fn hosts_match_as_in_the_kubernetes_page_and_the_conformance_features() {
     for (host, request, expected) in [
         ("*.foo.com", "bar.foo.com", "a"),
         ("*.foo.com", "baz.bar.foo.com", "-"),
@@ -195,7 +195,7 @@ fn hosts_match_as_the_kubernetes_page_and_the_conformance_features_say() {
 }
 
 #[test]
-fn what_no_rule_is_for_goes_to_the_default_backend_and_the_older_ingress_wins() {
+fn unmatched_requests_go_to_the_default_backend_and_the_older_ingress_wins() {
     let default = Ingress { default: Some("rest".into()), ..plain("web", "a.test", &["/a P a"]) };
     for (host, path, expected) in [("a.test", "/a", "a"), ("a.test", "/b", "rest"), ("b.test", "/a", "rest")]
     {

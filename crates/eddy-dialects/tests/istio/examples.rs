@@ -236,7 +236,7 @@ fn policies(eddy: &IstioTestRouter, action: &Action) -> String {
 }
 
 #[test]
-fn documented_examples_answer_as_they_say() {
+fn documented_examples_respond_as_documented() {
     let examples = all();
     assert!(examples.len() >= 40, "{} examples", examples.len());
     let mut wrong = Vec::new();
@@ -257,7 +257,7 @@ fn documented_examples_answer_as_they_say() {
 }
 
 #[test]
-fn the_page_of_examples_is_as_it_should_be() {
+fn the_generated_page_of_examples_is_up_to_date() {
     let examples = all();
     let mut page = format!(
         "# Examples of Istio's documentation\n\n\

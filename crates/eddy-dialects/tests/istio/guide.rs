@@ -7,7 +7,7 @@ use eddy_spec::problem::SourceText;
 use crate::eddy::told;
 
 #[test]
-fn examples_of_the_guide_are_taken() {
+fn examples_of_the_guide_are_accepted() {
     let text = include_str!("../../../../docs/guide/istio.md");
     let blocks: Vec<&str> =
         text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();

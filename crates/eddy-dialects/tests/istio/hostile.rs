@@ -33,7 +33,7 @@ const WORDS: [&str; 22] = [
 ];
 
 #[test]
-fn a_thousand_mutated_manifests_are_taken_or_told() {
+fn a_thousand_mutated_manifests_are_accepted_or_refused() {
     let texts: Vec<String> = examples::all().into_iter().map(|example| example.manifests).collect();
     let mut draw = IstioCaseRng(7);
     let (mut taken, mut refused) = (0, 0);

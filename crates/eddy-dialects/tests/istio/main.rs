@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use eddy::{IstioRouteAnswer, IstioTestRouter};
-use eddy_e2e::peer::{self, ENVOY_ANSWERS, EchoUpstream, Envoy, Questions};
+use eddy_e2e::peer::{self, ENVOY_ANSWERS, EchoUpstream, Envoy, EnvoyQueries};
 use eddy_spec::Leniency;
 use generate::{IstioCase, IstioCaseGenerator};
 use serde_json::json;
@@ -94,16 +94,16 @@ fn keeps_the_port(ours: &str, theirs: &str) -> bool {
 
 /// Returns the answers of Envoy to the requests of a case, with the routes that Istio would give it; `recorded` is the
 /// file with its recorded answers.
-fn envoy_says(case: &IstioCase, recorded: Option<&Path>) -> PeerAnswers {
+fn envoy_responses(case: &IstioCase, recorded: Option<&Path>) -> PeerAnswers {
     let clusters = case.clusters();
     let routes = lowering::routes(&case.objects, 80, &clusters);
     let names: Vec<&str> = clusters.iter().map(String::as_str).collect();
-    let questions = Questions {
+    let questions = EnvoyQueries {
         config: peer::bootstrap(&routes, &json!({"normalize_path": true}), &names),
         requests: case.requests.iter().map(|request| request.as_bytes().to_vec()).collect(),
     };
     let upstream = EchoUpstream::with_fields(&eddy::UPSTREAM_FIELDS).unwrap();
-    peer::envoy_says(recorded, &[questions], &upstream, theirs).unwrap()
+    peer::envoy_responses(recorded, &[questions], &upstream, theirs).unwrap()
 }
 
 /// Sends the requests of a case to both and reports the differences; returns the number of pairs compared.
@@ -112,8 +112,9 @@ fn compare(case: &IstioCase, recorded: Option<&Path>, shown: &mut BTreeMap<Strin
     let eddy = IstioTestRouter::read(&manifests, Leniency::Lenient)
         .unwrap_or_else(|problems| panic!("{}", eddy::told(&problems)));
     let ours: Vec<Option<String>> = case.requests.iter().map(|request| ours(&eddy, request)).collect();
-    let different =
-        envoy_says(case, recorded).compare(&ours, |_, ours, theirs| keeps_the_port(ours, theirs)).unwrap();
+    let different = envoy_responses(case, recorded)
+        .compare(&ours, |_, ours, theirs| keeps_the_port(ours, theirs))
+        .unwrap();
     let refused = ours.iter().filter(|ours| ours.is_none()).count();
     let compared = ours.len() - refused;
     for ours in ours.iter().flatten() {
@@ -128,7 +129,7 @@ fn compare(case: &IstioCase, recorded: Option<&Path>, shown: &mut BTreeMap<Strin
 }
 
 #[test]
-fn generated_manifests_answer_as_envoy_does_with_the_routes_of_istio() {
+fn generated_manifests_respond_as_envoy_with_the_routes_of_istio() {
     let mut maker = IstioCaseGenerator::new(0x2545_f491_4f6c_dd1d);
     let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/istio/recorded/generated.txt");
     let mut shown = BTreeMap::new();
@@ -168,7 +169,7 @@ fn generated_manifests_answer_as_envoy_does_with_the_routes_of_istio() {
 /// Long version: `EDDY_ISTIO_GROUPS` groups, from other seeds.
 #[test]
 #[ignore = "takes minutes, and needs the real Envoy"]
-fn many_generated_manifests_answer_as_envoy_does() {
+fn many_generated_manifests_respond_as_envoy() {
     assert!(Envoy::find().unwrap().is_some(), "this test needs the real Envoy");
     let (mut compared, mut shown) = (0, BTreeMap::new());
     for seed in 1..=groups(2000).div_ceil(200) as u64 {

@@ -39,7 +39,7 @@ fn said(text: &str, leniency: Leniency) -> (bool, String) {
 }
 
 #[test]
-fn what_eddy_does_not_have_is_refused_by_name_and_passed_over_where_leniency_is_asked_for() {
+fn unsupported_features_are_refused_by_name_and_ignored_with_leniency() {
     let gateway = |server: &str| {
         format!(
             "{}---\n{{apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {{name: other}}, spec: {{servers: [{server}]}}}}\n",
@@ -103,7 +103,7 @@ fn what_eddy_does_not_have_is_refused_by_name_and_passed_over_where_leniency_is_
 }
 
 #[test]
-fn what_is_wrong_is_told_with_line_and_column() {
+fn problems_are_reported_with_line_and_column() {
     for (text, expected) in [
         (of_match("url: {exact: /a}"), "a.yaml:7:182"),
         (of_match("url: {exact: /a}"), "`url`"),
@@ -156,7 +156,7 @@ fn what_is_wrong_is_told_with_line_and_column() {
 }
 
 #[test]
-fn what_istio_would_ignore_is_told() {
+fn settings_that_istio_would_ignore_are_reported() {
     let two = |first: &str, second: &str| {
         service(&format!(
             "{{hosts: [a.test], gateways: [gateway], http: [{{{first}, route: [{{destination: {{host: web}}}}]}}, {{{second}, route: [{{destination: {{host: web}}}}]}}]}}"
@@ -217,7 +217,7 @@ fn what_istio_would_ignore_is_told() {
 }
 
 #[test]
-fn gateways_for_other_proxies_at_one_address_are_told() {
+fn gateways_for_different_proxies_at_one_address_are_reported() {
     let gateway = |name: &str, label: &str| {
         format!(
             "{{apiVersion: networking.istio.io/v1, kind: Gateway, metadata: {{name: {name}}}, spec: {{selector: {{istio: {label}}}, servers: [{{port: {{number: 80, protocol: HTTP}}, hosts: ['*']}}]}}}}\n---\n"
@@ -231,7 +231,7 @@ fn gateways_for_other_proxies_at_one_address_are_told() {
 }
 
 #[test]
-fn endpoints_of_subsets_are_those_with_the_labels() {
+fn subsets_select_endpoints_by_their_labels() {
     let pods = "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: 80}]}}\n---\n\
         {apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: web-1, labels: {kubernetes.io/service-name: web}}, addressType: IPv4, ports: [{port: 80}], endpoints: [{addresses: [10.0.0.1], targetRef: {kind: Pod, name: a}}, {addresses: [10.0.0.2], targetRef: {kind: Pod, name: b}}]}\n---\n\
         {apiVersion: v1, kind: Pod, metadata: {name: a, labels: {version: v1}}}\n---\n{apiVersion: v1, kind: Pod, metadata: {name: b, labels: {version: v2}}}\n---\n\
@@ -254,7 +254,7 @@ fn endpoints_of_subsets_are_those_with_the_labels() {
 }
 
 #[test]
-fn severities_are_those_of_the_words() {
+fn an_unsupported_condition_is_an_error_with_its_line() {
     let problems =
         check_with(&[SourceText::new("a.yaml", &of_match("sourceNamespace: x"))], Leniency::Strict)
             .unwrap_err();

@@ -32,7 +32,7 @@ fn order(services: &[String]) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_step_that_decided_is_told() {
+fn the_deciding_step_is_reported() {
     let bound = "gateways: [edge/gateway]";
     let private = "gateways: [edge/gateway], exportTo: ['.']";
     let old = ", creationTimestamp: '2026-01-01T00:00:00Z'";

@@ -38,7 +38,7 @@ fn taken(text: &str) -> eddy_config::GatewayConfig {
 }
 
 #[test]
-fn servers_for_https_show_the_certificates_of_their_secrets_for_their_hosts() {
+fn https_servers_present_the_certificates_of_their_secrets_for_their_hosts() {
     let servers = [
         https("one.test", "mode: SIMPLE, credentialName: one"),
         https("default/*.test", "mode: SIMPLE, credentialNames: [below, one], minProtocolVersion: TLSV1_3"),
@@ -63,7 +63,7 @@ fn servers_for_https_show_the_certificates_of_their_secrets_for_their_hosts() {
 }
 
 #[test]
-fn clients_show_certificates_at_servers_that_ask_for_them() {
+fn clients_present_certificates_to_servers_that_request_them() {
     let authority = "---\n{apiVersion: v1, kind: Secret, metadata: {name: one-cacert}, stringData: {ca.crt: authority}}\n";
     for (mode, is_optional) in [("MUTUAL", false), ("OPTIONAL_MUTUAL", true)] {
         let text = gateway(&https("one.test", &format!("mode: {mode}, credentialName: one")))
@@ -81,7 +81,7 @@ fn clients_show_certificates_at_servers_that_ask_for_them() {
 }
 
 #[test]
-fn what_of_tls_cannot_be_had_is_told() {
+fn unavailable_tls_settings_are_reported() {
     let one = || secret("one", &["one.test"]);
     let plain = "{port: {number: 443, name: plain, protocol: HTTP}, hosts: ['two.test']}";
     for (servers, expected) in [
@@ -124,7 +124,7 @@ fn tls(policy: &str, more: &str) -> ClusterTlsConfig {
 }
 
 #[test]
-fn destination_rules_say_how_endpoints_are_spoken_to_over_tls() {
+fn destination_rules_configure_upstream_tls() {
     let simple = tls("mode: SIMPLE, sni: Up.test, caCertificates: /etc/ca.pem", "");
     assert_eq!(
         (simple.server_name.as_deref(), simple.sends_name, simple.check),
@@ -159,7 +159,7 @@ fn destination_rules_say_how_endpoints_are_spoken_to_over_tls() {
 }
 
 #[test]
-fn a_consistent_hash_goes_by_one_key() {
+fn a_consistent_hash_uses_one_key() {
     for (hash, key) in [
         ("httpHeaderName: X-User", BalanceKey::Header("x-user".into())),
         ("httpCookie: {name: Session}, minimumRingSize: 1024", BalanceKey::Cookie("Session".into())),

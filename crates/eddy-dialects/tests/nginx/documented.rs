@@ -57,7 +57,7 @@ const FILES: &str = "eddy serves no files";
 const SECURE: &str = "tested with TLS endpoints in the end-to-end tests";
 
 #[test]
-fn the_page_of_examples_is_as_it_should_be() {
+fn the_generated_page_of_examples_is_up_to_date() {
     let sections = examples::documented();
     let count: usize = sections.values().sum();
     assert!(count >= 40, "{count} examples");
@@ -100,7 +100,7 @@ const NO_DIRECTIVES: [&str; 12] = [
 ];
 
 #[test]
-fn every_directive_of_the_real_program_is_known() {
+fn every_directive_of_the_real_nginx_is_recognised() {
     let Some(words) = words() else { return };
     let begins = [
         "absolute_",

@@ -12,7 +12,7 @@ use eddy_route::RouteScratch;
 use eddy_route::nginx::{NginxOutcome, NginxRequestState, SiteExplanation, SiteRequest, Sites};
 use eddy_spec::Leniency;
 use eddy_spec::problem::{Problem, SourceText};
-use eddy_upstream::{ClusterState, EndpointSet, ResolvedAddress, ResolvedEndpoint, Rng, Tried};
+use eddy_upstream::{ClusterState, EndpointSet, ResolvedAddress, ResolvedEndpoint, Rng, TriedEndpoints};
 
 use crate::site::site_request;
 
@@ -55,8 +55,8 @@ impl NginxTestRouter {
         self.ask_by(request, Sites::walk)
     }
 
-    pub(crate) fn ask_plainly(&self, request: &str) -> Option<String> {
-        self.ask_by(request, Sites::walk_plainly)
+    pub(crate) fn ask_by_linear_search(&self, request: &str) -> Option<String> {
+        self.ask_by(request, Sites::walk_sequentially)
     }
 
     fn ask_by(
@@ -122,7 +122,8 @@ impl NginxTestRouter {
             }
         });
         let set = Arc::new(EndpointSet::new(members, cluster.balance));
-        let (now, mut rng, mut tried) = (WorkerTime::from_millis(1_000_000), Rng::new(1), Tried::new());
+        let (now, mut rng, mut tried) =
+            (WorkerTime::from_millis(1_000_000), Rng::new(1), TriedEndpoints::new());
         let mut state = ClusterState::new(cluster, set, now, &mut rng);
         let mut asked = Vec::new();
         for _ in 0..=action.retry.attempts {

@@ -64,13 +64,13 @@ fn whole(server: &str) -> String {
 }
 
 #[test]
-fn guards_that_eddy_has_answer_as_in_nginx() {
+fn supported_access_controls_respond_as_in_nginx() {
     let paths: usize = GUARDED.iter().map(|(_, paths)| paths.split(' ').count()).sum();
     assert_eq!(compare_with(Some("guarded.txt"), &cases(), Oracle::best()), paths);
 }
 
 #[test]
-fn recorded_guards_stand_in() {
+fn access_controls_respond_as_in_recorded_nginx_responses() {
     assert!(compare_with(Some("guarded.txt"), &cases(), Oracle::Recorded) > 25);
 }
 
@@ -147,7 +147,7 @@ const NOT_HAD: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn guards_that_eddy_does_not_have_are_never_passed_over() {
+fn unsupported_access_controls_are_never_ignored() {
     for (server, said, requests) in NOT_HAD {
         let config = whole(server);
         let source = [SourceText::new("nginx.conf", &config)];
@@ -157,8 +157,8 @@ fn guards_that_eddy_does_not_have_are_never_passed_over() {
         }
         let (eddy, warnings) = NginxTestRouter::leniently(&config);
         if !said.is_empty() {
-            let is_told = warnings.iter().any(|warning| warning.message.contains(said));
-            assert!(is_told, "{server}: {warnings:#?}");
+            let is_in_response = warnings.iter().any(|warning| warning.message.contains(said));
+            assert!(is_in_response, "{server}: {warnings:#?}");
         }
         for line in requests.split("; ") {
             let (path, answer) = line.split_once(" => ").unwrap();
@@ -172,14 +172,14 @@ fn guards_that_eddy_does_not_have_are_never_passed_over() {
 }
 
 #[test]
-fn what_guards_is_said_to_be_answered_403() {
+fn unsupported_access_controls_are_reported_to_respond_403() {
     let config = whole("location / { auth_basic secret; proxy_pass @echo; }");
     let (_, warnings) = NginxTestRouter::leniently(&config);
     assert!(warnings.iter().any(|warning| warning.message.contains("rejected with 403")), "{warnings:#?}");
 }
 
 #[test]
-fn leniency_refuses_what_would_open_and_cannot_be_shut() {
+fn leniency_still_refuses_unsupported_security_directives() {
     for (server, said) in [
         ("ssl on; location / { proxy_pass @echo; }", "does not support `ssl`"),
         (
@@ -210,7 +210,7 @@ fn leniency_refuses_what_would_open_and_cannot_be_shut() {
 
 /// A client must not be able to supply a header that the upstream trusts the gateway to set.
 #[test]
-fn a_field_whose_value_is_not_to_be_had_is_taken_out() {
+fn a_header_whose_value_is_unavailable_is_removed() {
     let config = whole("location / { proxy_set_header X-User $remote_user; proxy_pass @echo; }");
     let (eddy, _) = NginxTestRouter::leniently(&config);
     let fields = eddy.fields(&NginxTestRequest::new("x", "/").text());

@@ -20,7 +20,7 @@ mod variables;
 
 use eddy::NginxTestRouter;
 use peer::NginxProcess;
-use recorded::{NGINX_ANSWERS, nginx_says};
+use recorded::{NGINX_ANSWERS, nginx_responses};
 use test_peers::{AnswerError, Fnv, NGINX, PeerAnswers, present_or_recorded};
 
 /// A configuration, and requests to its first address.
@@ -87,7 +87,7 @@ fn compare(file: Option<&str>, cases: &[NginxCase]) -> usize {
 }
 
 fn compare_with(file: Option<&str>, cases: &[NginxCase], oracle: Oracle) -> usize {
-    let theirs = nginx_says(file, digest(cases), oracle, || ask_nginx(cases));
+    let theirs = nginx_responses(file, digest(cases), oracle, || ask_nginx(cases));
     let requests = || cases.iter().flat_map(|case| case.requests.iter().map(move |request| (case, request)));
     let mut ours = Vec::new();
     for case in cases {
@@ -136,13 +136,13 @@ fn digest(cases: &[NginxCase]) -> u64 {
 }
 
 #[test]
-fn examples_answer_as_nginx_does() {
+fn examples_respond_as_nginx() {
     let compared = compare(Some("examples.txt"), &examples::cases());
     assert!(compared >= 100, "{compared} requests");
 }
 
 #[test]
-fn recorded_answers_stand_in_where_nginx_is_not_installed() {
+fn examples_respond_as_in_recorded_nginx_responses() {
     let cases = examples::cases();
     let requests: usize = cases.iter().map(|case| case.requests.len()).sum();
     assert_eq!(compare_with(Some("examples.txt"), &cases, Oracle::Recorded), requests, "all are compared");
@@ -153,7 +153,7 @@ fn recorded_answers_stand_in_where_nginx_is_not_installed() {
 }
 
 #[test]
-fn typical_constructs_answer_as_nginx_does() {
+fn typical_constructs_respond_as_nginx() {
     let cases = typical::cases();
     let requests: usize = cases.iter().map(|case| case.requests.len()).sum();
     assert_eq!(compare(Some("typical.txt"), &cases), requests);
@@ -161,7 +161,7 @@ fn typical_constructs_answer_as_nginx_does() {
 }
 
 #[test]
-fn examples_answer_as_they_say() {
+fn examples_respond_as_documented() {
     for (config, request, expected) in examples::all() {
         let answer = NginxTestRouter::of(&config).ask(&request.text());
         assert_eq!(
@@ -175,7 +175,7 @@ fn examples_answer_as_they_say() {
 }
 
 #[test]
-fn generated_locations_answer_as_nginx_does() {
+fn generated_locations_respond_as_nginx() {
     let (cases, coverage) = generate::cases(200);
     let compared = compare(Some("generated.txt"), &cases);
     println!("{compared} pairs; {coverage}");
@@ -186,7 +186,7 @@ fn generated_locations_answer_as_nginx_does() {
 /// cover.
 #[test]
 #[ignore = "takes minutes, and needs the real NGINX"]
-fn many_generated_locations_answer_as_nginx_does() {
+fn many_generated_locations_respond_as_nginx() {
     let wanted = std::env::var_os("EDDY_NGINX_PAIRS").and_then(|count| count.to_str()?.parse().ok());
     let wanted = wanted.unwrap_or(20_000);
     assert!(NGINX.is_present(), "this compares with the real NGINX alone");
@@ -220,13 +220,19 @@ fn many_generated_locations_answer_as_nginx_does() {
 }
 
 #[test]
-fn the_index_finds_what_the_plain_search_finds() {
+fn the_index_agrees_with_the_linear_search() {
     let (cases, _) = generate::cases(300);
     for case in &cases {
         let eddy = NginxTestRouter::of(&case.config);
         for request in &case.requests {
             let text = request.text();
-            assert_eq!(eddy.ask(&text), eddy.ask_plainly(&text), "{}\n{}", request.target, case.config);
+            assert_eq!(
+                eddy.ask(&text),
+                eddy.ask_by_linear_search(&text),
+                "{}\n{}",
+                request.target,
+                case.config
+            );
         }
     }
 }

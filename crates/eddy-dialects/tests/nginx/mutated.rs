@@ -87,7 +87,7 @@ fn mutate(text: &str, draw: &mut NginxMutationRng) -> String {
 }
 
 #[test]
-fn broken_configurations_are_refused_with_a_place_or_taken() {
+fn broken_configurations_are_accepted_or_refused_with_a_position() {
     let mut texts: Vec<String> = examples::all().into_iter().map(|(config, _, _)| config).collect();
     texts.dedup();
     texts.extend(generate::cases(3).0.into_iter().map(|case| case.config));
@@ -115,7 +115,7 @@ fn broken_configurations_are_refused_with_a_place_or_taken() {
 }
 
 #[test]
-fn expressions_of_exponential_size_are_refused_at_their_place() {
+fn expressions_of_exponential_size_are_refused_with_their_position() {
     let places = [
         "location ~ \"PATTERN\" { return 200 x; }",
         "rewrite \"PATTERN\" /x; ",

@@ -95,10 +95,10 @@ impl NginxClient {
     /// Returns status, location and text of the response; the directory is replaced by `/eddy` on both sides.
     pub(crate) fn ask(&mut self, request: &str) -> String {
         let folder = format!("unix:{}/", self.folder.display());
-        self.ask_as_it_is(&request.replace("unix:/eddy/", &folder)).replace(&folder, "unix:/eddy/")
+        self.ask_verbatim(&request.replace("unix:/eddy/", &folder)).replace(&folder, "unix:/eddy/")
     }
 
-    fn ask_as_it_is(&mut self, request: &str) -> String {
+    fn ask_verbatim(&mut self, request: &str) -> String {
         for _attempt in 0..3 {
             let mut stream = match self.stream.take() {
                 Some(stream) => stream,

@@ -14,7 +14,7 @@ pub(crate) const NGINX_ANSWERS: AnsweringPeer = AnsweringPeer {
 
 /// Returns NGINX's answers to the requests with the digest `questions`: those that `ask` gets from the real NGINX, or
 /// those in `file`, a path below `tests/nginx/recorded`.
-pub(crate) fn nginx_says(
+pub(crate) fn nginx_responses(
     file: Option<&str>,
     questions: u64,
     oracle: Oracle,

@@ -46,7 +46,7 @@ fn said(config: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_changes_nothing_is_accepted_without_a_word() {
+fn directives_without_effect_are_accepted_silently() {
     for line in HARMLESS.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let config =
             format!("events {{}} http {{ server {{ listen 80; location / {{ {line} return 200 ok; }} }} }}");
@@ -62,7 +62,7 @@ fn what_changes_nothing_is_accepted_without_a_word() {
 }
 
 #[test]
-fn what_does_something_that_eddy_lacks_is_refused() {
+fn unsupported_directives_with_an_effect_are_refused() {
     for line in REFUSED.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let config =
             format!("events {{}} http {{ server {{ listen 80; location / {{ {line} return 200 ok; }} }} }}");
@@ -97,7 +97,7 @@ fn settings_of_protocols_that_a_file_does_not_use_are_accepted() {
 }
 
 #[test]
-fn a_directive_of_any_usual_module_is_known() {
+fn directives_of_all_usual_modules_are_recognised() {
     let Some(words) = documented::words() else { return };
     let starts = [
         "addition_",
@@ -147,7 +147,7 @@ fn a_directive_of_any_usual_module_is_known() {
 }
 
 #[test]
-fn names_and_expressions_say_what_is_wrong_with_them() {
+fn invalid_names_and_expressions_are_explained() {
     for (line, word) in [
         ("location ~ /\\.(?!well-known) { return 403; }", "look-ahead"),
         ("location ~ ^/(a)\\1$ { return 200 ok; }", "references"),
@@ -179,7 +179,7 @@ fn a_time_of_more_than_a_day_is_a_day() {
 }
 
 #[test]
-fn a_range_of_ports_is_a_listener_each() {
+fn a_port_range_makes_one_listener_per_port() {
     let config = "events {} http { server { listen 127.0.0.1:8000-8003; return 200 ok; } server { listen 127.0.0.1:8002; } }";
     let checked =
         check(&[SourceText::new("nginx.conf", config)]).unwrap_or_else(|problems| panic!("{problems:#?}"));

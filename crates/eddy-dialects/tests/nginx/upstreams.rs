@@ -8,7 +8,7 @@ use test_peers::Fnv;
 
 use crate::eddy::NginxTestRouter;
 use crate::peer::NginxProcess;
-use crate::recorded::{NGINX_ANSWERS, nginx_says};
+use crate::recorded::{NGINX_ANSWERS, nginx_responses};
 use crate::{NginxTestRequest, Oracle};
 
 /// The part of the order that is the same in every run.
@@ -36,13 +36,13 @@ const UPSTREAMS: &[(&str, Sure)] = &[
 ];
 
 #[test]
-fn keys_go_to_the_endpoints_that_nginx_takes() {
+fn keys_select_the_same_endpoints_as_in_nginx() {
     let compared = compare(Oracle::best());
     assert_eq!(compared, UPSTREAMS.len() * KEYS);
 }
 
 #[test]
-fn recorded_orders_stand_in() {
+fn endpoints_are_selected_as_in_recorded_nginx_runs() {
     assert_eq!(compare(Oracle::Recorded), UPSTREAMS.len() * KEYS);
 }
 
@@ -59,7 +59,7 @@ fn compare(oracle: Oracle) -> usize {
         case.requests.iter().for_each(|(request, _)| questions.add(request.text().as_bytes()));
     }
     let ask = || all.iter().flat_map(UpstreamCase::ask_nginx).collect();
-    let theirs = nginx_says(Some("upstreams.txt"), questions.value(), oracle, ask);
+    let theirs = nginx_responses(Some("upstreams.txt"), questions.value(), oracle, ask);
     let ours: Vec<Option<String>> = all.iter().flat_map(UpstreamCase::ask_eddy).map(Some).collect();
     let different = theirs.compare(&ours, |_, _, _| false).unwrap_or_else(|error| panic!("{error}"));
     let request = |number: usize| {

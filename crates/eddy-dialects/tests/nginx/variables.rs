@@ -62,18 +62,18 @@ fn whole(server: &str) -> String {
 }
 
 #[test]
-fn upstreams_that_variables_name_are_those_of_nginx() {
+fn upstreams_named_by_variables_are_those_of_nginx() {
     let targets: usize = COMPUTED.iter().map(|(_, targets)| targets.split(' ').count()).sum();
     assert_eq!(compare_with(Some("computed.txt"), &cases(), Oracle::best()), targets);
 }
 
 #[test]
-fn recorded_upstreams_stand_in() {
+fn upstreams_named_by_variables_match_recorded_nginx_runs() {
     assert!(compare_with(Some("computed.txt"), &cases(), Oracle::Recorded) > 30);
 }
 
 #[test]
-fn addresses_that_cannot_be_known_are_refused_by_the_name_of_the_variable() {
+fn addresses_that_depend_on_the_request_are_refused_with_the_variable_name() {
     for (server, said) in [
         ("location / { proxy_pass http://$host; }", "`$host` comes from the request"),
         ("location / { proxy_pass http://$http_x_to; }", "`$http_x_to` comes from the request"),
@@ -114,14 +114,14 @@ fn addresses_that_cannot_be_known_are_refused_by_the_name_of_the_variable() {
 }
 
 #[test]
-fn leniency_leaves_such_addresses_out() {
+fn leniency_omits_addresses_that_depend_on_the_request() {
     let config = whole("location / { if ($arg_a) { set $to $host; } set $x up; proxy_pass http://$to; }");
     let checked = check_with(&[SourceText::new("nginx.conf", &config)], Leniency::Lenient).unwrap();
     assert!(checked.warnings.iter().any(|warning| warning.message.contains("`$host` comes from")));
 }
 
 #[test]
-fn names_in_variables_are_asked_of_the_resolver() {
+fn names_in_variables_are_resolved_by_the_resolver() {
     let server = "resolver 127.0.0.11 [::1]:5353 valid=30s ipv6=off; resolver_timeout 3s; set $app App; set $port 8080; \
                   location / { proxy_pass http://$app:$port; } location /written { proxy_pass http://app:8081; } \
                   location /address { set $at 10.0.0.5; proxy_pass http://$at:$port; } location /up { set $at up; proxy_pass http://$at; }";
@@ -143,13 +143,13 @@ fn names_in_variables_are_asked_of_the_resolver() {
 }
 
 #[test]
-fn a_name_that_is_written_elsewhere_needs_no_resolver() {
+fn a_name_of_a_defined_upstream_needs_no_resolver() {
     let server = "location / { set $to app.test; proxy_pass http://$to; } location /written { proxy_pass http://app.test/x; }";
     check(&[SourceText::new("nginx.conf", &whole(server))]).unwrap();
 }
 
 #[test]
-fn servers_of_an_upstream_that_are_resolved_are_asked_of_the_resolver() {
+fn upstream_servers_with_resolve_use_the_resolver() {
     let config = "events {} http { resolver 10.0.0.53; upstream a { server app.test resolve; } upstream b { server app.test; } \
                   upstream c { resolver 10.0.0.54; server app.test resolve; } server { listen unix:/eddy/site.sock; \
                   location /a { proxy_pass http://a; } location /b { proxy_pass http://b; } location /c { proxy_pass http://c; } } }";
@@ -163,7 +163,7 @@ fn servers_of_an_upstream_that_are_resolved_are_asked_of_the_resolver() {
 }
 
 #[test]
-fn max_conns_is_for_all_workers_where_nginx_counts_so() {
+fn max_conns_is_shared_by_workers_where_nginx_shares_it() {
     let shared = |frame: &str, zone: &str| {
         let config = format!(
             "{frame} events {{}} http {{ upstream a {{ {zone} server 10.0.0.1 max_conns=2; server 10.0.0.2; }} \

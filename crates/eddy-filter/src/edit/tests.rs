@@ -32,7 +32,7 @@ fn log() -> EditLog {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_values_are_read_back() {
     let log = log();
     let read: Vec<_> = log.records().map(Result::unwrap).collect();
     let written: Vec<_> = ALL
@@ -45,7 +45,7 @@ fn what_is_written_is_read() {
 }
 
 #[test]
-fn a_log_cut_anywhere_ends_with_an_error() {
+fn a_log_truncated_anywhere_ends_with_an_error() {
     let whole = log();
     let bytes = { whole }.bytes_mut().clone();
     let mut ends = vec![0];
@@ -66,7 +66,7 @@ fn a_log_cut_anywhere_ends_with_an_error() {
 }
 
 #[test]
-fn numbers_that_mean_nothing_are_refused() {
+fn unknown_record_numbers_are_refused() {
     for op in [0, 19, 255, u16::MAX] {
         let mut log = EditLog::new();
         log.push(0, &FilterEdit::ClearRoute).unwrap();
@@ -81,7 +81,7 @@ fn numbers_that_mean_nothing_are_refused() {
 }
 
 #[test]
-fn lengths_beyond_memory_are_cut_off_records() {
+fn lengths_beyond_the_log_are_truncated_records() {
     let mut log = EditLog::new();
     log.push(0, &FilterEdit::BodySet(b"1234")).unwrap();
     for at in [4, 8] {
@@ -105,7 +105,7 @@ fn a_log_grows_to_its_limit() {
 }
 
 #[test]
-fn bodies_change_as_told() {
+fn bodies_change_as_edited() {
     let mut body = b"middle".to_vec();
     for edit in
         [FilterEdit::BodyAppend(b" end"), FilterEdit::BodyPrepend(b"start "), FilterEdit::BodyDrain(2)]

@@ -6,7 +6,7 @@ use crate::phase::Phase;
 
 /// Order in which a message passes the steps of a chain: a request from first to last, a response from last to first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Travel {
+pub struct StepOrder {
     direction: Direction,
     /// Number of steps in the chain.
     steps: u8,
@@ -21,7 +21,7 @@ pub struct PhaseCall {
     pub is_end: bool,
     /// Whether the body is all that a filter has buffered, rather than a piece.
     pub is_buffered: bool,
-    pub(super) travel: Travel,
+    pub(super) travel: StepOrder,
     /// Position of the first step that may be entered, and of the first one behind.
     pub(super) from: u8,
     pub(super) to: u8,
@@ -30,7 +30,7 @@ pub struct PhaseCall {
     pub(super) run_end: u8,
 }
 
-impl Travel {
+impl StepOrder {
     /// Returns the order in which messages of this direction pass a chain.
     pub fn new(direction: Direction, chain: &HttpFilterChain) -> Self {
         let steps = u8::try_from(chain.steps().len()).unwrap_or(u8::MAX);
@@ -83,7 +83,7 @@ impl PhaseCall {
     #[inline]
     pub(super) fn find(
         chain: &HttpFilterChain,
-        travel: Travel,
+        travel: StepOrder,
         phase: Phase,
         from: u8,
         to: u8,
@@ -101,7 +101,7 @@ impl PhaseCall {
 
     /// Returns the next crossing of the log phase behind `previous`.
     pub fn log(chain: &HttpFilterChain, previous: Option<&Self>) -> Option<Self> {
-        let travel = Travel::new(Direction::Request, chain);
+        let travel = StepOrder::new(Direction::Request, chain);
         let from = previous.map_or(0, |previous| previous.end(chain));
         let call = Self::find(chain, travel, Phase::Log, from, travel.end())?;
         Some(Self { is_end: true, ..call })

@@ -29,7 +29,7 @@ pub struct FilterRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureOutcome {
     /// The filter is left out; the exchange continues.
-    LeftOut,
+    FilterSkipped,
     /// The exchange fails.
     Failed,
 }
@@ -102,7 +102,7 @@ impl FilterRun {
         let is_unchanged = self.changed & bit(step) == 0;
         self.skipped |= bit(step);
         if policy == FailurePolicy::Open && is_unchanged {
-            FailureOutcome::LeftOut
+            FailureOutcome::FilterSkipped
         } else {
             FailureOutcome::Failed
         }

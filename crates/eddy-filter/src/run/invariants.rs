@@ -24,13 +24,10 @@ impl MessageRun {
             (last.is_none_or(|last| last.start <= self.held.len()), "a buffer begins within the bytes"),
             (first.is_some() || self.held.is_empty(), "only a hold buffers"),
             (
-                pairs().all(|(outer, _)| outer.mode != HoldMode::SeesWhole),
+                pairs().all(|(outer, _)| outer.mode != HoldMode::WholeBody),
                 "the whole body is shown to the innermost hold",
             ),
-            (
-                pairs().all(|(_, inner)| inner.mode != HoldMode::SeesPieces),
-                "only the outermost hold sees pieces",
-            ),
+            (pairs().all(|(_, inner)| inner.mode != HoldMode::Pieces), "only the outermost hold sees pieces"),
         ])
     }
 
@@ -39,7 +36,7 @@ impl MessageRun {
         let is_before =
             matches!(self.head, HeadState::Absent | HeadState::Passing { .. } | HeadState::Passed);
         let outermost = self.holds.first();
-        let sees_pieces = outermost.is_some_and(|hold| hold.mode == HoldMode::SeesPieces);
+        let sees_pieces = outermost.is_some_and(|hold| hold.mode == HoldMode::Pieces);
         let is_beyond = matches!(self.head, HeadState::Passing { at } if at > self.travel.end());
         check(&[
             (!is_held || outermost.is_some(), "a step holds the head"),
@@ -52,7 +49,7 @@ impl MessageRun {
     fn check_body(&self) -> Result<(), &'static str> {
         let innermost = self.holds.last();
         let is_written = matches!(self.head, HeadState::Sent | HeadState::Streaming);
-        let is_whole_shown = innermost.is_some_and(|hold| hold.mode == HoldMode::SeesWhole);
+        let is_whole_shown = innermost.is_some_and(|hold| hold.mode == HoldMode::WholeBody);
         match self.body {
             BodyState::Ended | BodyState::Awaited => check(&[
                 (self.data.is_empty(), "no data passes before it is read or behind the end"),
@@ -70,7 +67,9 @@ impl MessageRun {
                     (!waits || part != BodyPart::Last, "a last piece waits for the head as the whole body"),
                 ])
             }
-            BodyState::AtHold { .. } => check(&[(innermost.is_some(), "data that is held has a holder")]),
+            BodyState::ReachedHold { .. } => {
+                check(&[(innermost.is_some(), "data that is held has a holder")])
+            }
             BodyState::Trailers { part, .. } | BodyState::Passed { part } => {
                 let can_be_written = is_written || self.head == HeadState::Passed && part == BodyPart::Whole;
                 check(&[

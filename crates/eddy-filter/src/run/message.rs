@@ -2,7 +2,7 @@
 
 use eddy_http::{Field, Fields};
 
-use super::call::{PhaseCall, Travel};
+use super::call::{PhaseCall, StepOrder};
 use super::state::{BodyPart, BodyState, FilterPause, HeadState, Hold, HoldMode};
 use crate::chain::HttpFilterChain;
 use crate::edit::{EditRefused, FilterEdit, apply_to_body};
@@ -12,7 +12,7 @@ use crate::phase::Phase;
 /// One message on its way through a chain. The source of its module has a table of the states.
 #[derive(Debug, Default)]
 pub struct MessageRun {
-    pub(super) travel: Travel,
+    pub(super) travel: StepOrder,
     pub(super) head: HeadState,
     pub(super) body: BodyState,
     /// Steps that hold up data, the outermost first.
@@ -78,7 +78,7 @@ pub enum StepResult {
 
 impl MessageRun {
     /// Begins a message.
-    pub fn begin(&mut self, travel: Travel, body: IncomingBody<'_>) {
+    pub fn begin(&mut self, travel: StepOrder, body: IncomingBody<'_>) {
         self.clear();
         self.travel = travel;
         self.head = HeadState::Passing { at: 0 };
@@ -147,9 +147,9 @@ impl MessageRun {
                     let is_buffered = part == BodyPart::Whole;
                     return Some(RunOutput::Enter(PhaseCall { is_end, is_buffered, ..call }));
                 }
-                return self.reach_gate(part);
+                return self.pass_to_hold(part);
             }
-            BodyState::AtHold { part } => return self.buffer(chain, part).map(RunOutput::TooLarge),
+            BodyState::ReachedHold { part } => return self.buffer(chain, part).map(RunOutput::TooLarge),
             BodyState::Trailers { at, part } => {
                 if self.has_trailers() {
                     let phase = self.travel.trailers_phase();
@@ -174,19 +174,19 @@ impl MessageRun {
     }
 
     /// Passes data on that has passed all steps before the innermost hold, or all steps.
-    fn reach_gate(&mut self, part: BodyPart) -> Option<RunOutput> {
+    fn pass_to_hold(&mut self, part: BodyPart) -> Option<RunOutput> {
         match self.holds.last().copied() {
             None if part == BodyPart::Piece => return Some(RunOutput::Piece),
             None => self.body = BodyState::Trailers { at: 0, part },
-            Some(Hold { mode: HoldMode::Collects, .. }) => self.body = BodyState::AtHold { part },
-            Some(hold @ Hold { mode: HoldMode::SeesPieces, .. }) => {
+            Some(Hold { mode: HoldMode::Collects, .. }) => self.body = BodyState::ReachedHold { part },
+            Some(hold @ Hold { mode: HoldMode::Pieces, .. }) => {
                 // What the step has put out before goes in front of the current piece.
                 self.held.append(&mut self.data);
                 self.take_held(hold);
                 let part = if part == BodyPart::Piece { part } else { BodyPart::Whole };
                 self.release(hold, part);
             }
-            Some(hold @ Hold { mode: HoldMode::SeesWhole, .. }) => self.release(hold, part),
+            Some(hold @ Hold { mode: HoldMode::WholeBody, .. }) => self.release(hold, part),
         }
         None
     }
@@ -199,7 +199,7 @@ impl MessageRun {
         if part != BodyPart::Piece {
             self.take_held(hold);
             if let Some(hold) = self.holds.last_mut() {
-                hold.mode = HoldMode::SeesWhole;
+                hold.mode = HoldMode::WholeBody;
             }
             self.body = BodyState::Passing { at: hold.by, part: BodyPart::Whole };
         }
@@ -259,10 +259,10 @@ impl MessageRun {
             StepResult::Continue => return,
             // A message without a body has nothing to wait for.
             StepResult::Buffer | StepResult::Hold if body == BodyState::Ended => return,
-            StepResult::Buffer if is_whole => HoldMode::SeesWhole,
+            StepResult::Buffer if is_whole => HoldMode::WholeBody,
             StepResult::Buffer => HoldMode::Collects,
             StepResult::Hold if is_whole => return,
-            StepResult::Hold => HoldMode::SeesPieces,
+            StepResult::Hold => HoldMode::Pieces,
         };
         self.holds.push(Hold { by, start: 0, mode });
         self.head = HeadState::Held;
@@ -280,7 +280,7 @@ impl MessageRun {
                 by
             }
             (StepResult::Hold, BodyPart::Piece, Some(_)) => {
-                self.body = BodyState::AtHold { part };
+                self.body = BodyState::ReachedHold { part };
                 return;
             }
             // Nothing is left to buffer, or to hold.
@@ -360,7 +360,7 @@ impl MessageRun {
 
     /// Gives a body to a message that has none, from the head hook of a step; the steps behind see it. Returns `false`
     /// if the message has a body.
-    pub fn give_body(&mut self, step: u8, body: &[u8]) -> bool {
+    pub fn supply_body(&mut self, step: u8, body: &[u8]) -> bool {
         let is_absent = matches!(self.head, HeadState::Passing { .. }) && self.body == BodyState::Ended;
         if is_absent {
             self.data.extend_from_slice(body);
@@ -400,7 +400,7 @@ impl MessageRun {
             BodyState::Passing { part, .. }
             | BodyState::Trailers { part, .. }
             | BodyState::Passed { part } => part,
-            BodyState::Ended | BodyState::Awaited | BodyState::AtHold { .. } => return false,
+            BodyState::Ended | BodyState::Awaited | BodyState::ReachedHold { .. } => return false,
         };
         part == BodyPart::Whole && self.held.is_empty() && self.head != HeadState::Streaming
     }
@@ -465,7 +465,7 @@ fn free(bytes: &mut Vec<u8>) {
     bytes.shrink_to(KEPT_BYTES_MAX);
 }
 
-impl Default for Travel {
+impl Default for StepOrder {
     fn default() -> Self {
         Self::new(Direction::Request, &HttpFilterChain::default())
     }

@@ -42,7 +42,7 @@ mod invariants;
 mod message;
 mod state;
 
-pub use call::{PhaseCall, Travel};
+pub use call::{PhaseCall, StepOrder};
 pub use exchange::{FailureOutcome, FilterRun};
 pub use message::{IncomingBody, MessageRun, RunOutput, StepResult};
 pub use state::{BodyPart, BodyState, FilterPause, HeadState};

@@ -41,7 +41,7 @@ pub enum BodyState {
         part: BodyPart,
     },
     /// Data has reached the innermost hold.
-    AtHold {
+    ReachedHold {
         /// Part of the body that has reached it.
         part: BodyPart,
     },
@@ -86,9 +86,9 @@ pub(super) enum HoldMode {
     /// Nothing until the body is complete.
     Collects,
     /// Each piece; its output for them is held until it continues. It holds the head, too.
-    SeesPieces,
+    Pieces,
     /// The whole body passes up to it.
-    SeesWhole,
+    WholeBody,
 }
 
 /// Pause of a filter.
@@ -118,7 +118,7 @@ impl Hold {
     pub(super) fn gate(self) -> u8 {
         match self.mode {
             HoldMode::Collects => self.by,
-            HoldMode::SeesPieces | HoldMode::SeesWhole => self.by + 1,
+            HoldMode::Pieces | HoldMode::WholeBody => self.by + 1,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddy_filter::{
     ChainStep, Direction, FailureOutcome, FailurePolicy, Filter, FilterEdit, FilterEvent, FilterInfo,
     FilterInvocation, FilterLibrary, FilterPause, FilterPolicy, FilterRun, HttpFilterChain, IncomingBody,
-    Interest, LibraryCall, LibraryKeepAlive, MessageRun, Phase, PhaseCall, RunOutput, StepResult, Travel,
+    Interest, LibraryCall, LibraryKeepAlive, MessageRun, Phase, PhaseCall, RunOutput, StepOrder, StepResult,
     Verdict,
 };
 use eddy_http::{Fields, FieldsEditor};
@@ -145,7 +145,7 @@ impl MachineExchange<'_, '_> {
         let mut pieces = spec.contents().into_iter().peekable();
         let mut is_ended = false;
         let mut was_whole_written = false;
-        let travel = Travel::new(direction, &self.chain);
+        let travel = StepOrder::new(direction, &self.chain);
         self.machine.run.message_mut(direction).begin(travel, body);
         loop {
             if self.scenario.cancelled_after == Some(self.outputs) {
@@ -281,7 +281,7 @@ impl MachineExchange<'_, '_> {
                     });
                 }
                 Some((step, Verdict::Fault)) => match self.fail(step) {
-                    FailureOutcome::LeftOut => {
+                    FailureOutcome::FilterSkipped => {
                         call = call.behind(step);
                         continue;
                     }
@@ -391,7 +391,7 @@ impl MachineExchange<'_, '_> {
             Edit::Drain if is_body => message.edit_body(step, &FilterEdit::BodyDrain(2)).is_ok(),
             Edit::Clear if is_body => message.edit_body(step, &FilterEdit::BodySet(b"")).is_ok(),
             Edit::Give if matches!(phase, Phase::RequestHead | Phase::ResponseHead) => {
-                message.give_body(step, &letter.repeat(3))
+                message.supply_body(step, &letter.repeat(3))
             }
             Edit::Trailer if phase.is_of_trailers() => {
                 let (bytes, fields) = message.trailers_mut();

@@ -53,7 +53,7 @@ fn check(machine: &mut Machine, scenario: &ChainScenario) -> Result<Vec<TraceEve
 }
 
 #[test]
-fn a_run_does_what_a_row_of_pipes_does() {
+fn a_filter_run_agrees_with_the_reference_model() {
     let usual = ProptestConfig::default();
     let is_set = std::env::var_os("PROPTEST_CASES").is_some();
     let cases = if is_set { usual.cases } else { CASES };

@@ -12,7 +12,7 @@ use crate::scenario::{ChainScenario, Edit, FilterAction, MessageSpec, StepSpec, 
 const CASES: usize = 120;
 
 #[test]
-fn the_cases_of_chains_are_up_to_date() {
+fn the_generated_chain_vectors_are_up_to_date() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../abi/chains/cases.json");
     let text = cases();
     if std::env::var_os("UPDATE").is_some() {

@@ -8,7 +8,7 @@ use eddy_filter::{CHAIN_FILTERS_MAX, EDITS_BYTES_MAX, FilterEvent, LibraryCall};
 use super::image::GuestMemoryWriter;
 use super::instance::{LinearCallFailure, LinearInstance};
 use super::lane::{Numbers, States};
-use super::layout::{self, Laid};
+use super::layout::{self, ResultAddresses};
 use crate::failure::GuestFailure;
 use crate::native::abi;
 use crate::native::answer::{self, NativeCallResult};
@@ -57,7 +57,7 @@ pub(super) fn run(
     ran
 }
 
-type Entered = (Laid, Result<(), LinearCallFailure>);
+type Entered = (ResultAddresses, Result<(), LinearCallFailure>);
 
 fn enter(
     instance: &mut LinearInstance,
@@ -78,7 +78,7 @@ fn take(
     instance: &LinearInstance,
     states: &mut States,
     call: &mut LibraryCall<'_>,
-    laid: &Laid,
+    laid: &ResultAddresses,
     count: usize,
     is_whole: bool,
 ) {

@@ -7,10 +7,10 @@ use eddy_filter::{FilterInfo, FilterLimit, HostApi, Interest, LoadError, LoadRes
 use wasm_sandbox::{Bounds, CallTermination, Confinement, Missing, begin, cause_of, confine, define_wasi};
 use wasmtime::{ExternType, Linker, Memory, Store, TypedFunc, WasmParams, WasmResults};
 
+use super::host_query;
 use super::image::GuestMemoryReader;
 use super::inside::Inside;
 use super::module::{LinearLimits, LinearModule};
-use super::question;
 use crate::engine::{TABLE_ELEMENTS_MAX, TICK, ticks};
 use crate::failure::GuestFailure;
 use crate::native::abi;
@@ -71,7 +71,7 @@ impl LinearInstance {
         let linker =
             link(&mut store, module).map_err(|error| failed(format!("cannot be linked: {error:#}")))?;
         let limits = module.limits;
-        begin(&mut store, ticks(limits.making_time_max()));
+        begin(&mut store, ticks(limits.create_time_max()));
         let instance = linker
             .instantiate(&mut store, &module.compiled)
             .map_err(|error| failed(format!("cannot be started: {error:#}")))?;
@@ -101,7 +101,7 @@ impl LinearInstance {
         let level = host.level() as u32;
         let opened = start.call(&mut store, ()).and_then(|()| open.call(&mut store, (workers, level)));
         let opened = opened.map_err(|error| {
-            let why = failure_of(&error, store.data_mut(), limits.making_time_max(), limits);
+            let why = failure_of(&error, store.data_mut(), limits.create_time_max(), limits);
             failed(format!("failed to start: {why}"))
         })?;
         store.data_mut().end_call();
@@ -143,7 +143,7 @@ impl LinearInstance {
     /// Returns a buffer of `len` bytes with its address.
     pub(super) fn room(&mut self, len: usize) -> Result<(u32, &mut [u8]), LinearCallFailure> {
         if self.room.1 < len {
-            let wanted = len.next_multiple_of(ROOM_STEP);
+            let wanted = len.next_multiple_of(BUFFER_GROWTH_STEP);
             let asked =
                 u32::try_from(wanted).map_err(|_| LinearCallFailure("the message is too large".into()))?;
             let function = self.functions.room.clone();
@@ -179,7 +179,7 @@ impl LinearInstance {
         let function = self.functions.filter_new.clone();
         let arguments = (name_at, length(name), config_at, length(config), id);
         let made = self.call_long(&function, arguments).map_err(refused)?;
-        let (number, interest, flags) = self.read_made(made)?;
+        let (number, interest, flags) = self.read_created(made)?;
         let info = FilterInfo {
             interest: Interest::from_bits(interest),
             keeps_length: flags & abi::FILTER_READS_BODY != 0,
@@ -192,7 +192,7 @@ impl LinearInstance {
         let (_, config_at) = self.put_both(&[], config.as_bytes()).map_err(refused)?;
         let function = self.functions.config_new.clone();
         let made = self.call_long(&function, (filter, config_at, length(config))).map_err(refused)?;
-        Ok(self.read_made(made)?.0)
+        Ok(self.read_created(made)?.0)
     }
 
     pub(super) fn free_filter(&mut self, filter: u64) -> Result<(), LinearCallFailure> {
@@ -206,7 +206,7 @@ impl LinearInstance {
     }
 
     /// Reads number, interest and flags of what was created, or the error.
-    fn read_made(&self, at: u32) -> LoadResult<(u64, u32, u32)> {
+    fn read_created(&self, at: u32) -> LoadResult<(u64, u32, u32)> {
         let (memory, at) = (self.memory(), u64::from(at));
         let text = memory.text(at + 24, MESSAGE_BYTES_MAX);
         if let Some(text) = text.filter(|text| !text.is_empty()) {
@@ -242,7 +242,7 @@ impl LinearInstance {
         function: &TypedFunc<P, R>,
         with: P,
     ) -> Result<R, LinearCallFailure> {
-        self.call_within(self.limits.making_time_max(), function, with)
+        self.call_within(self.limits.create_time_max(), function, with)
     }
 
     #[inline]
@@ -264,7 +264,7 @@ impl LinearInstance {
 /// Links a module's imports. Unsupported imports are defined as well, and fail when they are called.
 fn link(store: &mut Store<Inside>, module: &LinearModule) -> wasmtime::Result<Linker<Inside>> {
     let mut linker = Linker::new(module.engine.machine());
-    question::define(&mut linker)?;
+    host_query::define(&mut linker)?;
     define_wasi(&mut linker, "wasi_snapshot_preview1")?;
     for import in module.compiled.imports() {
         let ExternType::Func(kind) = import.ty() else { continue };
@@ -311,8 +311,8 @@ fn failure_of(
 
 impl LinearLimits {
     /// Returns the time limit of starting an instance or creating a filter.
-    fn making_time_max(self) -> Duration {
-        MAKING_TIME_MAX.max(self.call_time_max)
+    fn create_time_max(self) -> Duration {
+        CREATE_TIME_MAX.max(self.call_time_max)
     }
 }
 
@@ -330,9 +330,9 @@ fn narrowed(address: u64) -> u32 {
 }
 
 /// Time limit of starting an instance or creating a filter, unless the call limit is longer.
-const MAKING_TIME_MAX: Duration = Duration::from_secs(5);
+const CREATE_TIME_MAX: Duration = Duration::from_secs(5);
 /// The buffer grows in steps, so that growing is rare.
-const ROOM_STEP: usize = 16 * 1024;
+const BUFFER_GROWTH_STEP: usize = 16 * 1024;
 /// Maximum length of a printed line; longer lines are cut.
 const LINE_BYTES_MAX: usize = 8 * 1024;
 /// Maximum output per call; more is dropped.

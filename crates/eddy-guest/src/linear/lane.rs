@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_has_a_number_until_it_ends() {
+    fn a_state_keeps_its_number_until_it_ends() {
         let mut states = States::default();
         assert_eq!(states.put(0, 0), 0);
         let one = states.put(0, 7);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_instance_knew_goes_with_it() {
+    fn states_are_lost_with_their_instance() {
         let mut states = States::default();
         let one = states.put(0, 7);
         states.renew();

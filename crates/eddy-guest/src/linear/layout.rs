@@ -15,7 +15,7 @@ use crate::native::crossing::{flags_of, method_of, narrow, size_of_u32, version_
 
 /// Addresses of the parts of a call into which a module writes its results.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Laid {
+pub(super) struct ResultAddresses {
     pub(super) call: u64,
     pub(super) steps: u64,
     pub(super) current: u64,
@@ -63,7 +63,7 @@ pub(super) fn write_call(
     call: &LibraryCall<'_>,
     count: usize,
     numbers: &Numbers<'_>,
-) -> Laid {
+) -> ResultAddresses {
     let place = to.zeroed(size_of::<abi::NativeCall>());
     let current = to.zeroed(size_of::<u32>());
     let steps = to.zeroed(count * size_of::<abi::NativeStep>());
@@ -100,7 +100,7 @@ pub(super) fn write_call(
     to.set(place, offset_of!(abi::NativeCall, ended_len), &ended_len.to_le_bytes());
     to.set(place, offset_of!(abi::NativeCall, stopped), &count.to_le_bytes());
     to.set(place, offset_of!(abi::NativeCall, current), &current.address.to_le_bytes());
-    Laid { call: place.address, steps: steps.address, current: current.address }
+    ResultAddresses { call: place.address, steps: steps.address, current: current.address }
 }
 
 fn write_view(to: &mut GuestMemoryWriter<'_>, place: WrittenOffset, view: &ExchangeView<'_>) {

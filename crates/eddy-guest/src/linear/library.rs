@@ -12,7 +12,7 @@ use super::instance::{LinearCallFailure, LinearInstance};
 use super::lane::{States, own_number};
 use super::module::LinearModule;
 use crate::failure::GuestFailure;
-use crate::guest::{Guest, MadeFilter, find, index_of, plain_names};
+use crate::guest::{CreatedFilter, Guest, find, index_of, plain_names};
 use crate::lock::lock;
 use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;
@@ -237,7 +237,7 @@ impl Guest for LinearLibrary {
         config: &str,
         id: u32,
         reclaim_queue: &ReclaimQueue,
-    ) -> LoadResult<MadeFilter> {
+    ) -> LoadResult<CreatedFilter> {
         prepare_thread();
         let shared = &self.shared;
         find(&shared.module.name, &shared.filters, name)?;
@@ -258,7 +258,7 @@ impl Guest for LinearLibrary {
         made.filters.push(Some(recipe));
         let freed = Arc::clone(shared);
         let owner = reclaim_queue.owner(LibraryKeepAlive::default(), move || freed.free_filter(number));
-        Ok(MadeFilter { number, info, owner })
+        Ok(CreatedFilter { number, info, owner })
     }
 
     fn rule_config(

@@ -5,6 +5,7 @@
 //! `abi/linear-memory.md` describes both sides.
 
 mod crossing;
+mod host_query;
 mod image;
 mod inside;
 mod instance;
@@ -12,7 +13,6 @@ mod lane;
 mod layout;
 mod library;
 mod module;
-mod question;
 
 pub use library::LinearLibrary;
 pub use module::{LinearLimits, LinearModule};

@@ -1,7 +1,7 @@
 //! Filters in Lua: scripts with the interface of Envoy's Lua filter, run in one VM per worker.
 
-mod asked;
 mod context;
+mod host_functions;
 mod mentions;
 mod numbers;
 mod order;

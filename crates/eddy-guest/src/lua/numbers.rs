@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_have_the_same_numbers() {
+    fn rust_and_lua_use_the_same_numbers() {
         let mut script = "local constants = ...\n".to_owned();
         check::<HostCallKind>(&mut script);
         check::<AnswerKind>(&mut script);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use eddy_filter::{Direction, ExchangeView, HostApi};
 use mlua_sys::{self as ffi, lua_State};
 
-use super::asked::LuaHostFunctions;
 use super::context::Contexts;
+use super::host_functions::LuaHostFunctions;
 use super::mentions::Mentions;
 use super::numbers::{HOOK_FACTOR, HookCode, LuaConstants, constants};
 use super::shared::SharedStores;
@@ -160,8 +160,8 @@ impl LuaInstance {
     }
 
     /// Whether the VM must be replaced.
-    pub(super) fn is_spent(&self) -> bool {
-        self.is_full || self.vm.is_spent()
+    pub(super) fn is_exhausted(&self) -> bool {
+        self.is_full || self.vm.is_exhausted()
     }
 
     #[inline]

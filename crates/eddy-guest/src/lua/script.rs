@@ -15,7 +15,7 @@ use super::shared::{SharedLimits, SharedStores};
 use super::vm::VmLimits;
 use super::worker::Worker;
 use crate::failure::GuestFailure;
-use crate::guest::{Guest, MadeFilter};
+use crate::guest::{CreatedFilter, Guest};
 use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;
 
@@ -94,7 +94,7 @@ impl LuaScript {
     }
 
     /// Creates a filter that runs the script, or a rule's configuration; the script is dropped with the last of them.
-    fn make(&self, config: &str, reclaim_queue: &ReclaimQueue) -> MadeFilter {
+    fn make(&self, config: &str, reclaim_queue: &ReclaimQueue) -> CreatedFilter {
         let number = self.recipe.contexts.add(config);
         let script = self.own.upgrade();
         let owner = reclaim_queue.owner(LibraryKeepAlive::default(), move || {
@@ -102,7 +102,7 @@ impl LuaScript {
                 script.recipe.contexts.remove(number);
             }
         });
-        MadeFilter { number, info: self.info, owner }
+        CreatedFilter { number, info: self.info, owner }
     }
 }
 
@@ -177,7 +177,13 @@ impl FilterLibrary for LuaScript {
 }
 
 impl Guest for LuaScript {
-    fn filter(&self, _: &str, config: &str, _: u32, reclaim_queue: &ReclaimQueue) -> LoadResult<MadeFilter> {
+    fn filter(
+        &self,
+        _: &str,
+        config: &str,
+        _: u32,
+        reclaim_queue: &ReclaimQueue,
+    ) -> LoadResult<CreatedFilter> {
         Ok(self.make(config, reclaim_queue))
     }
 

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_ends_when_it_should() {
+    fn a_value_expires_at_its_time() {
         let (stores, now) = (stores(10, 1000), Instant::now());
         let later = now + Duration::from_secs(5);
         let text = LuaStoreValue::Text(b"v"[..].into());
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_so_much_and_what_has_ended_gives_room() {
+    fn a_store_is_limited_and_expired_values_free_space() {
         let (stores, now) = (stores(2, 40), Instant::now());
         let later = now + Duration::from_secs(1);
         let put = |key: &[u8], size: usize, now| {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_store_is_looked_through_now_and_then_only() {
+    fn a_full_store_is_swept_only_periodically() {
         let (stores, now) = (stores(1, 1000), Instant::now());
         let at = |ms: u64| now + Duration::from_millis(ms);
         // Both keys are in one shard.
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_added_up_by_many_threads() {
+    fn concurrent_additions_are_not_lost() {
         let (stores, now) = (stores(10, 1000), Instant::now());
         assert_eq!(stores.add(b"n", 1.0, None, None, now), Err(Put::Missing));
         std::thread::scope(|scope| {

@@ -27,8 +27,8 @@ pub(super) struct LuaMessageLayout {
     /// Whether the piece can be changed.
     pub(super) has_piece: bool,
     pub(super) reserved: [u8; 3],
-    pub(super) head: ShownFields,
-    pub(super) trailers: ShownFields,
+    pub(super) head: LuaFieldsView,
+    pub(super) trailers: LuaFieldsView,
     pub(super) method: LuaTextRef,
     pub(super) target: LuaTextRef,
     pub(super) authority: LuaTextRef,
@@ -39,7 +39,7 @@ pub(super) struct LuaMessageLayout {
     /// Number that belongs to the answer.
     pub(super) number: f64,
     /// Response to the script's own request.
-    pub(super) reply: ShownFields,
+    pub(super) reply: LuaFieldsView,
     pub(super) reply_body: LuaTextRef,
     pub(super) reply_status: u32,
     pub(super) reserved2: u32,
@@ -48,7 +48,7 @@ pub(super) struct LuaMessageLayout {
 /// Fields of a section.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
-pub(super) struct ShownFields {
+pub(super) struct LuaFieldsView {
     pub(super) bytes: *const u8,
     pub(super) fields: *const Field,
     pub(super) len: u32,
@@ -64,7 +64,7 @@ pub(super) struct LuaTextRef {
     pub(super) reserved: u32,
 }
 
-impl ShownFields {
+impl LuaFieldsView {
     #[inline]
     pub(super) fn of(fields: Fields<'_>) -> Self {
         let (bytes, places) = (fields.bytes(), fields.places());

@@ -183,14 +183,14 @@ mod tests {
     }
 
     #[test]
-    fn only_those_are_run_that_are_asked_for() {
+    fn only_selected_tests_run() {
         let mut spec = load("test('one', function() end) test('two', function() end)");
         assert_eq!(words(&spec.step(&[SpecPart::new("only", "tw", "")]).unwrap()), ["passed two "]);
         assert_eq!(words(&spec.step(&[]).unwrap()), ["end  "]);
     }
 
     #[test]
-    fn filters_are_asked_for_and_sent_to() {
+    fn a_spec_loads_filters_and_sends_requests() {
         let mut spec = load(
             "local f = filter { file = 'f.lua', config = { a = 1 }, allow = { 'os' } }
              test('sent', function()
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_are_reported_with_their_line() {
         let refused = |text: &str| LuaSpec::load("a_spec.lua", text.as_bytes()).unwrap_err().to_string();
         assert!(refused("test(").contains("a_spec.lua:1: unexpected symbol"));
         let first = |text: &str| words(&load(text).step(&[]).unwrap()).concat();

@@ -13,7 +13,7 @@ use super::context::Contexts;
 use super::numbers::BodySeen;
 use super::order::LuaOutboundRequest;
 use super::shared::SharedStores;
-use super::shown::{LuaMessageLayout, LuaTextRef, ShownFields};
+use super::shown::{LuaFieldsView, LuaMessageLayout, LuaTextRef};
 use crate::failure::GuestFailure;
 use crate::guest::scheme;
 
@@ -146,8 +146,8 @@ impl LuaHookContext {
         shown.is_open = hook.is_open;
         shown.body_seen = hook.body;
         shown.has_piece = matches!(view.phase, Phase::RequestBody | Phase::ResponseBody);
-        shown.head = ShownFields::of(if is_response { response.fields } else { view.request.fields });
-        shown.trailers = ShownFields::of(view.trailers);
+        shown.head = LuaFieldsView::of(if is_response { response.fields } else { view.request.fields });
+        shown.trailers = LuaFieldsView::of(view.trailers);
         shown.method = LuaTextRef::of(view.request.method_name);
         shown.target = LuaTextRef::of(view.request.target);
         shown.authority = LuaTextRef::of(view.request.authority);
@@ -164,13 +164,13 @@ impl LuaHookContext {
         self.shown = LuaMessageLayout { answer, number, changes, ..LuaMessageLayout::default() };
         if changes != 0 {
             self.shown.changes = 0;
-            self.forget_changes();
+            self.discard_changes();
         }
         mem::replace(&mut self.hook, LuaHook::none())
     }
 
     #[cold]
-    fn forget_changes(&mut self) {
+    fn discard_changes(&mut self) {
         self.edits.clear();
         self.texts = [None, None, None, None];
         self.metadata = None;
@@ -345,8 +345,8 @@ impl LuaHookContext {
 
     fn show_copy(&mut self, section: EditedSection) {
         match section {
-            EditedSection::Head => self.shown.head = ShownFields::of(self.head.fields()),
-            EditedSection::Trailers => self.shown.trailers = ShownFields::of(self.trailers.fields()),
+            EditedSection::Head => self.shown.head = LuaFieldsView::of(self.head.fields()),
+            EditedSection::Trailers => self.shown.trailers = LuaFieldsView::of(self.trailers.fields()),
         }
     }
 

@@ -12,7 +12,7 @@ use slab::Slab;
 
 use super::numbers::BodySeen;
 use super::running::{HookWait, HookYield, LuaInstance, Recipe};
-use super::shown::{LuaTextRef, ShownFields};
+use super::shown::{LuaFieldsView, LuaTextRef};
 use super::stage::LuaHook;
 use super::vm::VmFault;
 use crate::failure::GuestFailure;
@@ -115,7 +115,7 @@ impl Worker {
             None if is_head => self.start(recipe, worker, view, hook, edits),
             None => return Verdict::Continue,
             Some(flight) if flight.epoch != self.epoch => self.lose(&flight, hook.step, edits),
-            Some(flight) if !flight.is_met_by(view) => HookOutcome::Waits(flight),
+            Some(flight) if !flight.waits_for_phase(view) => HookOutcome::Waits(flight),
             Some(flight) => self.go_on(view, flight, hook, edits),
         };
         match outcome {
@@ -191,7 +191,7 @@ impl Worker {
     /// Collects the result of a hook after each entry.
     fn close(&mut self, stopped: Result<HookYield, VmFault>, edits: &mut Vec<u8>) -> HookOutcome {
         let Some(running) = &mut self.running else { return HookOutcome::Ended(Verdict::Fault) };
-        let is_spent = running.is_spent();
+        let is_exhausted = running.is_exhausted();
         let stage = running.stage();
         let stop = match stopped {
             Ok(stop) => Some(stop),
@@ -210,7 +210,7 @@ impl Worker {
         }
         self.last_token = stage.order.last_token;
         let mut hook = stage.leave();
-        if is_spent {
+        if is_exhausted {
             self.running = None;
             self.epoch = self.epoch.wrapping_add(1);
         }
@@ -333,7 +333,7 @@ impl Worker {
         let shown = &mut running.stage().shown;
         match event.kind {
             EventKind::Response => {
-                shown.reply = ShownFields::of(event.fields);
+                shown.reply = LuaFieldsView::of(event.fields);
                 shown.reply_status = event.status.into();
                 shown.reply_body = LuaTextRef::of(event.body);
             }
@@ -352,7 +352,7 @@ impl Worker {
 
 impl SuspendedHook {
     /// Whether the hook waits for this phase.
-    fn is_met_by(&self, view: &ExchangeView<'_>) -> bool {
+    fn waits_for_phase(&self, view: &ExchangeView<'_>) -> bool {
         let is_body = matches!(view.phase, Phase::RequestBody | Phase::ResponseBody);
         let is_trailers = matches!(view.phase, Phase::RequestTrailers | Phase::ResponseTrailers);
         match self.wait {

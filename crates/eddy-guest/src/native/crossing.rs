@@ -70,7 +70,7 @@ pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::NativeCall), call: &mut 
             match view.about.metadata.filter(|metadata| !metadata.is_empty()) {
                 None => enter_with(enter, call, steps, count, &mut call_of(view, &raw const about)),
                 Some(metadata) => PAIRS.with_borrow_mut(|pairs| {
-                    lay_out(metadata, pairs);
+                    push_metadata_pairs(metadata, pairs);
                     (about.metadata, about.metadata_len) = (pairs.as_ptr(), pairs.len() as u64);
                     enter_with(enter, call, steps, count, &mut call_of(view, &raw const about));
                     pairs.clear();
@@ -89,7 +89,7 @@ fn enter_with(
     raw: &mut abi::NativeCall,
 ) {
     // Zeroed, so that a guest that reports more bytes than it has written does not expose earlier data.
-    let log = call.edits.with_zeroed_room(ROOM_LEAST, ROOM_FIRST);
+    let log = call.edits.with_zeroed_room(LOG_SPACE_MIN, LOG_CAPACITY_INITIAL);
     let base = log.len();
     let room = room_of(log, base);
     // SAFETY: `base` is the length, so the place is inside the allocation or at its end.
@@ -265,7 +265,7 @@ fn head_of(fields: Fields<'_>) -> abi::NativeHead {
     }
 }
 
-fn lay_out(metadata: &DynamicMetadata, pairs: &mut Vec<abi::NativePair>) {
+fn push_metadata_pairs(metadata: &DynamicMetadata, pairs: &mut Vec<abi::NativePair>) {
     pairs.clear();
     pairs.extend(metadata.iter().map(|(space, key, value)| abi::NativePair {
         space: abi::NativeText::of(space),
@@ -330,5 +330,5 @@ pub(crate) const fn size_of_u32<T>() -> u32 {
 }
 
 /// If a log has less room than this, it grows before a call, so that most calls never ask for more.
-const ROOM_LEAST: usize = 1024;
-const ROOM_FIRST: usize = 4096;
+const LOG_SPACE_MIN: usize = 1024;
+const LOG_CAPACITY_INITIAL: usize = 4096;

@@ -71,12 +71,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_test_has_no_go_inside() {
+    fn this_test_program_contains_no_go_runtime() {
         assert_eq!(go_runtime(Path::new("/proc/self/exe")).unwrap(), GoRuntime::None);
     }
 
     #[test]
-    fn what_is_no_library_is_told() {
+    fn a_file_that_is_not_a_library_is_reported() {
         let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
         assert_eq!(go_runtime(&manifest).unwrap_err().kind(), io::ErrorKind::InvalidData);
         assert_eq!(go_runtime(Path::new("/nowhere.so")).unwrap_err().kind(), io::ErrorKind::NotFound);

@@ -23,7 +23,7 @@ struct Installed {
 
 thread_local! {
     /// Last message without a filter that a library logged while it was being opened on this thread.
-    static LAST_WORDS: RefCell<Option<String>> = const { RefCell::new(None) };
+    static LAST_MESSAGE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// Installs the host of all guests, unless it is installed already.
@@ -56,7 +56,7 @@ fn table_of(host: &dyn HostApi) -> abi::HostTable {
 
 /// Takes the last message that a library logged while it was being opened.
 pub(crate) fn take_last_words() -> Option<String> {
-    LAST_WORDS.take()
+    LAST_MESSAGE.take()
 }
 
 /// Performs a host function; a panic of the host must not unwind into the guest.
@@ -106,7 +106,7 @@ unsafe extern "C" fn log(filter: u32, level: u32, text: *const u8, len: usize) -
         // SAFETY: by the ABI the guest's bytes are valid until this function returns.
         let text = unsafe { bytes_of(text, len.min(RECORD_BYTES_MAX), RECORD_BYTES_MAX) }?;
         if filter == 0 {
-            LAST_WORDS.set(Some(String::from_utf8_lossy(text).into_owned()));
+            LAST_MESSAGE.set(Some(String::from_utf8_lossy(text).into_owned()));
         }
         host.log(filter, level, text)
     })

@@ -9,7 +9,7 @@ use eddy_filter::{
 use super::identity::FileIdentity;
 use super::load::{NativeEntryPoints, NativeLibraryInfo};
 use super::{abi, crossing};
-use crate::guest::{Guest, MadeFilter, find};
+use crate::guest::{CreatedFilter, Guest, find};
 use crate::reclaim::ReclaimQueue;
 use crate::thread::prepare_thread;
 
@@ -90,12 +90,12 @@ impl Guest for NativeLibrary {
         config: &str,
         id: u32,
         reclaim_queue: &ReclaimQueue,
-    ) -> LoadResult<MadeFilter> {
+    ) -> LoadResult<CreatedFilter> {
         find(&self.name, &self.opened.filters, name)?;
         let entries = self.opened.entries;
         let (number, info) = entries.new_filter(name, config, id)?;
         let owner = reclaim_queue.owner(LibraryKeepAlive::default(), move || entries.free_filter(number));
-        Ok(MadeFilter { number, info, owner })
+        Ok(CreatedFilter { number, info, owner })
     }
 
     fn rule_config(

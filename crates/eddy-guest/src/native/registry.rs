@@ -48,7 +48,7 @@ impl NativeLibrary {
         }
         let is_go = go_runtime(path).map_err(|error| failed(error.to_string()))? == GoRuntime::Inside;
         if is_go {
-            registry.take_in_go(path).map_err(failed)?;
+            registry.record_go_runtime(path).map_err(failed)?;
         }
         let table = host::install(host).map_err(failed)?;
         prepare_thread();
@@ -85,7 +85,7 @@ pub(crate) fn stop_all() {
 
 impl Registry {
     /// Records the Go runtime of the process, before it is started.
-    fn take_in_go(&mut self, path: &Path) -> Result<(), String> {
+    fn record_go_runtime(&mut self, path: &Path) -> Result<(), String> {
         if let Some(first) = &self.go {
             return Err(format!(
                 "a process can have only one Go runtime, and \"{}\" already contains one; build all Go \
@@ -127,7 +127,7 @@ mod tests {
     use super::check_toolchain;
 
     #[test]
-    fn an_old_go_is_refused() {
+    fn an_old_go_version_is_refused() {
         for good in ["", "gcc 12.2.0", "go1.24.0", "go1.26.8", "go1.27-devel", "gofish", "rustc 1.95.0"] {
             assert_eq!(check_toolchain(good), Ok(()), "{good}");
         }

@@ -11,12 +11,12 @@ use proxy_wasm_host::abi::{Action, Callback};
 use proxy_wasm_host::{CallId, ContextId, ModuleFault, QueueId, Rest, Vm};
 use slab::Slab;
 
-use super::embedding::{CallAnswer, CallToken, Embedding, PausedMessage, Plugin, Wishes};
+use super::embedding::{CallAnswer, CallToken, Embedding, PausedMessage, Plugin, RequestedActions};
 use super::machine::{CallbackFailure, PluginVm, StreamPhaseView};
 use super::message_view::MessageSection;
 use super::module::ModuleShared;
 use super::settings::Isolation;
-use super::spare::StandbyInstances;
+use super::standby_instances::StandbyInstances;
 use crate::failure::GuestFailure;
 use crate::guest::index_of;
 
@@ -164,7 +164,7 @@ impl WorkerInstance {
             if let Some(mut own) = self.take(key).and_then(|stream| stream.machine) {
                 own.stop(std::slice::from_ref(&plugin));
             }
-            return self.sort_out(module, plugin.id, ended, None).map(|()| Verdict::Continue);
+            return self.discard_failed_vm(module, plugin.id, ended, None).map(|()| Verdict::Continue);
         }
         let is_body_wanted = module.kernel.image.module().has(match direction {
             Direction::Request => Callback::RequestBody,
@@ -177,7 +177,8 @@ impl WorkerInstance {
             |vm| call_back(vm, context, view),
             |embedding, action| {
                 let has_calls = embedding.has_calls(context);
-                let verdict = verdict_of(action, embedding.wishes, view, has_calls, is_body_wanted);
+                let verdict =
+                    verdict_of(action, embedding.requested_actions, view, has_calls, is_body_wanted);
                 if verdict == Verdict::Pause
                     && let Some(message_view) = embedding.message_view.keep()
                 {
@@ -203,7 +204,7 @@ impl WorkerInstance {
         }
         machine_settle(machine, module.kernel, &entered);
         let is_own = stream.machine.is_some();
-        self.sort_out(module, step.id, entered, is_own.then_some(key))
+        self.discard_failed_vm(module, step.id, entered, is_own.then_some(key))
     }
 
     /// Creates a stream and returns the state that represents it.
@@ -229,7 +230,7 @@ impl WorkerInstance {
                 let machine = self.machine.as_mut().ok_or("the module has no instance")?;
                 let root = machine.root(number).ok_or("its plugin is missing")?;
                 let created = machine.enter(&plugin, None, |vm| vm.create_stream(root));
-                let context = self.sort_out(module, plugin.id, created, None)?;
+                let context = self.discard_failed_vm(module, plugin.id, created, None)?;
                 (context, None)
             }
         };
@@ -287,7 +288,7 @@ impl WorkerInstance {
         let ended = machine.enter(&stream.plugin, None, |vm| vm.end(context));
         machine_settle(machine, module.kernel, &ended);
         // The exchange has ended, so there is no verdict to return.
-        let _ = self.sort_out(module, stream.plugin.id, ended, None);
+        let _ = self.discard_failed_vm(module, stream.plugin.id, ended, None);
     }
 
     /// Delivers the response to a plugin's call.
@@ -307,7 +308,7 @@ impl WorkerInstance {
             vm.on_http_call_response(root, CallId(token.call), count, body_len, 0)
         });
         if !told.as_ref().is_err_and(|broken| broken.is_lost) {
-            machine.embedding().drop_answer();
+            machine.embedding().drop_response();
         }
         machine_settle(machine, module.kernel, &told);
         let id = plugin.id;
@@ -344,14 +345,14 @@ impl WorkerInstance {
         done: Result<(), CallbackFailure>,
         own: Option<usize>,
     ) {
-        if let Err(why) = self.sort_out(module, id, done, own) {
+        if let Err(why) = self.discard_failed_vm(module, id, done, own) {
             // Messages beyond the filter's log limit are dropped.
             let _ = module.kernel.common.host.log(id, FilterLogLevel::Error, why.why.as_bytes());
         }
     }
 
     /// Drops the VM that failed in a callback of this filter: a stream's own, or the worker's.
-    fn sort_out<T>(
+    fn discard_failed_vm<T>(
         &mut self,
         module: ModuleContext<'_>,
         filter: u32,
@@ -431,18 +432,18 @@ fn call_back(
 /// Converts a callback's action to a verdict.
 fn verdict_of(
     action: Action,
-    wishes: Wishes,
+    requested_actions: RequestedActions,
     view: &ExchangeView<'_>,
     has_calls: bool,
     is_body_wanted: bool,
 ) -> Verdict {
-    if wishes.is_reset {
+    if requested_actions.is_reset {
         return Verdict::Reset;
     }
-    if wishes.is_replied {
+    if requested_actions.is_replied {
         return Verdict::Reply;
     }
-    let goes_on = wishes.goes_on[view.phase.direction() as usize];
+    let goes_on = requested_actions.goes_on[view.phase.direction() as usize];
     if action == Action::Continue || goes_on {
         return Verdict::Continue;
     }

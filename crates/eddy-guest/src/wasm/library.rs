@@ -19,11 +19,11 @@ use super::embedding::{CallAnswer, CallToken, Common, Metrics, Plugin, Queues};
 use super::machine::PluginVm;
 use super::module::{ModuleShared, SERVICES, compile};
 use super::settings::{Isolation, WasmSettings};
-use super::spare::StandbyInstances;
+use super::standby_instances::StandbyInstances;
 use super::token::WakeToken;
 use crate::engine::{TICK, engine, ticks, with_sources};
 use crate::failure::GuestFailure;
-use crate::guest::{Guest, MadeFilter};
+use crate::guest::{CreatedFilter, Guest};
 use crate::lock::lock;
 use crate::reclaim::ReclaimQueue;
 
@@ -34,14 +34,14 @@ pub struct WasmLibrary {
     /// State of the module on each worker.
     cells: Box<[Mutex<WorkerInstance>]>,
     /// Responses for each worker that arrived on other workers.
-    letters: Box<[Mutex<Vec<Letter>>]>,
+    call_replies: Box<[Mutex<Vec<CallReply>>]>,
     spares: Arc<StandbyInstances>,
     /// Worker that is notified of the next queue item.
     next_worker: AtomicUsize,
 }
 
 /// Response to a call, for the worker that made it.
-struct Letter {
+struct CallReply {
     token: CallToken,
     answer: CallAnswer,
 }
@@ -112,7 +112,7 @@ impl WasmLibrary {
             Self {
                 me: Weak::clone(me),
                 cells: (0..workers).map(|_| Mutex::default()).collect(),
-                letters: (0..workers).map(|_| Mutex::default()).collect(),
+                call_replies: (0..workers).map(|_| Mutex::default()).collect(),
                 spares: StandbyInstances::new(Arc::clone(&kernel)),
                 next_worker: AtomicUsize::new(0),
                 kernel,
@@ -206,10 +206,12 @@ impl WasmLibrary {
                 }
             }
             WakeToken::Refill => self.spares.fill(),
-            WakeToken::Letters => {
-                let letters =
-                    self.letters.get(usize::from(worker)).map(|letters| std::mem::take(&mut *lock(letters)));
-                for Letter { token, answer } in letters.into_iter().flatten() {
+            WakeToken::CallReplies => {
+                let call_replies = self
+                    .call_replies
+                    .get(usize::from(worker))
+                    .map(|call_replies| std::mem::take(&mut *lock(call_replies)));
+                for CallReply { token, answer } in call_replies.into_iter().flatten() {
                     self.deliver(token, answer);
                 }
             }
@@ -245,11 +247,11 @@ impl FilterLibrary for WasmLibrary {
         let answer = CallAnswer::of(event);
         if token.worker == event.worker {
             self.deliver(token, answer);
-        } else if let Some(letters) = self.letters.get(usize::from(token.worker)) {
-            lock(letters).push(Letter { token, answer });
+        } else if let Some(call_replies) = self.call_replies.get(usize::from(token.worker)) {
+            lock(call_replies).push(CallReply { token, answer });
             // If the wake-up queue of the worker is full, further wake-ups fail as well; the call times out in the
             // module.
-            let _ = self.kernel.wake(token.worker, Millis::ZERO, WakeToken::Letters, event.filter);
+            let _ = self.kernel.wake(token.worker, Millis::ZERO, WakeToken::CallReplies, event.filter);
         }
     }
 }
@@ -266,7 +268,7 @@ impl WasmLibrary {
         config: &str,
         id: u32,
         reclaim_queue: &ReclaimQueue,
-    ) -> LoadResult<MadeFilter> {
+    ) -> LoadResult<CreatedFilter> {
         let number = self.add(id, name, root_id, config)?;
         // The library is dropped with its last filter, on the thread that creates filters.
         let library = self.me.upgrade();
@@ -274,7 +276,7 @@ impl WasmLibrary {
         // SDKs export every callback, so exports do not tell whether a module changes bodies. A module that changes the
         // length must change `content-length`, as on other proxies.
         let info = FilterInfo { interest: self.interest(), keeps_length: true };
-        Ok(MadeFilter { number, info, owner })
+        Ok(CreatedFilter { number, info, owner })
     }
 
     /// Returns the phases for which the module has callbacks.
@@ -293,7 +295,7 @@ impl Guest for WasmLibrary {
         config: &str,
         id: u32,
         reclaim_queue: &ReclaimQueue,
-    ) -> LoadResult<MadeFilter> {
+    ) -> LoadResult<CreatedFilter> {
         self.filter_of(name, "", config, id, reclaim_queue)
     }
 

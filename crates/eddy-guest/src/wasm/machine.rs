@@ -107,7 +107,7 @@ impl PluginVm {
                     PluginStartError::Configure => "it refuses its configuration".into(),
                     PluginStartError::Fault(fault) => failure_of(&kernel.common, &fault),
                 };
-                return Err(with_said(why, &said));
+                return Err(with_log_messages(why, &said));
             }
             Err(_) => return Err("internal error of eddy while the module was started".into()),
         };
@@ -198,7 +198,7 @@ impl PluginVm {
         message_view.is_body_whole = is_body_whole;
         std::mem::swap(&mut message_view.edits, edits);
         // SAFETY: the view is borrowed for longer than this function, and nothing uses the message view between
-        // `take_back` below and the next time it is lent. If a host function panics meanwhile, the VM is never entered
+        // `remove_view` below and the next time it is lent. If a host function panics meanwhile, the VM is never entered
         // again.
         unsafe { message_view.lend(view) };
         message_view.replay();
@@ -209,7 +209,7 @@ impl PluginVm {
         let embedding = self.vm.host_mut();
         let answer = answer.map(|answer| then(embedding, answer));
         embedding.stream = None;
-        embedding.message_view.take_back();
+        embedding.message_view.remove_view();
         std::mem::swap(&mut embedding.message_view.edits, edits);
         answer
     }
@@ -250,7 +250,7 @@ impl PluginVm {
 }
 
 /// Appends the module's log messages to a failure.
-fn with_said(failure: GuestFailure, said: &[String]) -> GuestFailure {
+fn with_log_messages(failure: GuestFailure, said: &[String]) -> GuestFailure {
     if said.is_empty() {
         failure
     } else {

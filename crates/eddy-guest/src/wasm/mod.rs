@@ -15,7 +15,7 @@ mod message_view;
 mod module;
 mod property;
 mod settings;
-mod spare;
+mod standby_instances;
 mod token;
 
 pub use library::WasmLibrary;

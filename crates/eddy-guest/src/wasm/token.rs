@@ -8,7 +8,7 @@ pub(super) enum WakeToken {
     /// Tick of a plugin.
     Tick { generation: u32, plugin: u16, turn: u8 },
     /// Responses to calls arrived on another worker.
-    Letters,
+    CallReplies,
     /// Queue with an item.
     Queue(QueueId),
     /// Another VM may be started now.
@@ -21,7 +21,7 @@ impl WakeToken {
         let wide = u32::from_be_bytes([g0, g1, g2, g3]);
         match kind {
             0 => Some(Self::Tick { generation: wide, plugin: u16::from_be_bytes([p0, p1]), turn }),
-            1 => Some(Self::Letters),
+            1 => Some(Self::CallReplies),
             2 => Some(Self::Queue(QueueId(wide))),
             3 => Some(Self::Refill),
             _ => None,
@@ -31,7 +31,7 @@ impl WakeToken {
     pub(super) fn number(self) -> u64 {
         let (kind, turn, plugin, wide) = match self {
             Self::Tick { generation, plugin, turn } => (0, turn, plugin, generation),
-            Self::Letters => (1, 0, 0, 0),
+            Self::CallReplies => (1, 0, 0, 0),
             Self::Queue(queue) => (2, 0, 0, queue.0),
             Self::Refill => (3, 0, 0, 0),
         };
@@ -44,10 +44,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_tells_what_for() {
+    fn a_wake_token_round_trips() {
         for token in [
             WakeToken::Tick { generation: u32::MAX, plugin: 513, turn: 255 },
-            WakeToken::Letters,
+            WakeToken::CallReplies,
             WakeToken::Queue(QueueId(7)),
             WakeToken::Refill,
         ] {

@@ -7,7 +7,7 @@ use eddy_filter::{
     EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterEdit, FilterInvocation, FilterLibrary, Phase,
     Verdict,
 };
-use eddy_guest::{GoRuntime, Guest, MadeFilter, NativeLibrary, go_runtime, needs_new_process};
+use eddy_guest::{CreatedFilter, GoRuntime, Guest, NativeLibrary, go_runtime, needs_new_process};
 
 use super::build::{Into, build};
 use super::support::{HOST, host, next_id, reclaim_queue, run_in};
@@ -34,7 +34,7 @@ fn view() -> ExchangeView<'static> {
     }
 }
 
-fn made(library: &NativeLibrary, name: &str) -> (MadeFilter, FilterInvocation) {
+fn made(library: &NativeLibrary, name: &str) -> (CreatedFilter, FilterInvocation) {
     let id = next_id();
     let made = library.filter(name, "{}", id, &reclaim_queue()).unwrap();
     let step = FilterInvocation { filter: made.number, id, ..FilterInvocation::default() };
@@ -42,7 +42,7 @@ fn made(library: &NativeLibrary, name: &str) -> (MadeFilter, FilterInvocation) {
 }
 
 #[test]
-fn a_panic_in_a_hook_is_a_fault_of_that_filter() {
+fn a_panic_in_a_hook_fails_only_that_filter() {
     let Some(library) = library() else { return };
     for (name, said) in [("panic-run", "in Run"), ("panic-nil", "nil pointer")] {
         let filters = [made(&library, "set"), made(&library, name), made(&library, "set")];
@@ -60,7 +60,7 @@ fn a_panic_in_a_hook_is_a_fault_of_that_filter() {
 }
 
 #[test]
-fn a_panic_elsewhere_is_an_error_or_a_record() {
+fn a_panic_outside_of_hooks_is_an_error_or_a_log_entry() {
     let Some(library) = library() else { return };
     let error = library.filter("panic-new", "{}", next_id(), &reclaim_queue()).unwrap_err().to_string();
     assert!(error.contains("in New"), "{error}");
@@ -88,7 +88,7 @@ fn a_panic_elsewhere_is_an_error_or_a_record() {
 }
 
 #[test]
-fn the_end_of_a_goroutine_is_an_error_where_filters_are_made() {
+fn goexit_during_filter_creation_is_an_error() {
     let Some(library) = library() else { return };
     let error = library.filter("exit-new", "{}", next_id(), &reclaim_queue()).unwrap_err().to_string();
     assert!(error.contains("filter exit-new called runtime.Goexit"), "{error}");
@@ -118,7 +118,7 @@ fn a_second_runtime_is_refused_before_it_starts() {
 }
 
 #[test]
-fn views_and_collections_get_along_on_many_threads() {
+fn views_are_safe_during_garbage_collection_on_many_threads() {
     let Some(library) = library() else { return };
     let filters = [made(&library, "collect"), made(&library, "state"), made(&library, "set")];
     let steps = [filters[0].1, filters[1].1, filters[2].1];

@@ -99,7 +99,7 @@ fn a_module_that_never_returns_is_stopped_and_replaced() {
 }
 
 #[test]
-fn what_a_thread_waits_is_not_the_modules_time() {
+fn time_without_a_processor_does_not_count_against_the_module() {
     let Some(bench) = LinearTestBench::start() else { return };
     let head = CredentialHead::new("Basic x");
     let (_, step) = bench.made("ask", "{}");
@@ -109,7 +109,7 @@ fn what_a_thread_waits_is_not_the_modules_time() {
 }
 
 #[test]
-fn what_a_filter_kept_goes_with_its_instance() {
+fn filter_state_is_lost_with_its_instance() {
     let Some(bench) = LinearTestBench::start() else { return };
     let head = CredentialHead::new("Basic x");
     let (mark, count, broken) =
@@ -138,7 +138,7 @@ fn what_a_filter_kept_goes_with_its_instance() {
 }
 
 #[test]
-fn a_filter_asks_a_cluster_and_goes_on_with_the_answer() {
+fn a_filter_calls_a_cluster_and_continues_with_the_response() {
     let Some(bench) = LinearTestBench::start() else { return };
     let head = CredentialHead::new("Basic x");
     let (_, step) = bench.made("ask", "{}");
@@ -163,7 +163,7 @@ fn a_filter_asks_a_cluster_and_goes_on_with_the_answer() {
 }
 
 #[test]
-fn a_filter_counts_logs_and_writes_much() {
+fn a_filter_uses_metrics_logs_and_large_edits() {
     let Some(bench) = LinearTestBench::start() else { return };
     let head = CredentialHead::new("Basic x");
     let (_, count) = bench.made("count", "{}");
@@ -182,7 +182,7 @@ fn a_filter_counts_logs_and_writes_much() {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused() {
+fn filters_that_cannot_be_created_are_refused() {
     let Some(bench) = LinearTestBench::start() else { return };
     let made = |name: &str, config: &str| {
         bench.library.filter(name, config, 99, &ReclaimQueue::new(|| ())).unwrap_err().to_string()
@@ -231,7 +231,7 @@ fn filters_are_created_while_a_worker_restarts_its_instance() {
 }
 
 #[test]
-fn a_crossing_takes_no_time() {
+fn a_crossing_is_fast() {
     let Some(bench) = LinearTestBench::start() else { return };
     let head = CredentialHead::new("Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk");
     for name in ["empty", "auth", "mark"] {

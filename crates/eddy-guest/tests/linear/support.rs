@@ -9,7 +9,7 @@ use eddy_filter::{
     EditLog, EndedExchange, ExchangeView, FilterInvocation, FilterLibrary, FilterLogLevel,
     FilterOutboundRequest, Handle, HandleTable, HostApi, HostError, LibraryCall, MetricRegistry, Verdict,
 };
-use eddy_guest::{Guest, LinearLibrary, LinearLimits, LinearModule, MadeFilter, ReclaimQueue};
+use eddy_guest::{CreatedFilter, Guest, LinearLibrary, LinearLimits, LinearModule, ReclaimQueue};
 
 use super::build::{Into, build};
 
@@ -93,7 +93,7 @@ impl LinearTestBench {
     }
 
     /// Creates a filter of the module.
-    pub(crate) fn made(&self, name: &str, config: &str) -> (MadeFilter, FilterInvocation) {
+    pub(crate) fn made(&self, name: &str, config: &str) -> (CreatedFilter, FilterInvocation) {
         static IDS: AtomicU32 = AtomicU32::new(1);
         let id = IDS.fetch_add(1, Ordering::Relaxed);
         let made = self.library.filter(name, config, id, &ReclaimQueue::new(|| ())).unwrap();

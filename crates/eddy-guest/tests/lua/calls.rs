@@ -2,7 +2,7 @@
 
 use eddy_filter::{Phase, Verdict};
 
-use crate::support::{LuaPhaseResult, LuaTestPhase, Play, goes_on, reason};
+use crate::support::{LuaPhaseResult, LuaTestPhase, ScriptHarness, continues_with, reason};
 
 const ASK: &str = "function envoy_on_request(h)
   h:headers():add('x-before', '1')
@@ -15,8 +15,8 @@ const ASK: &str = "function envoy_on_request(h)
 end";
 
 #[test]
-fn a_hook_waits_for_its_own_request() {
-    let play = Play::new(ASK);
+fn a_hook_waits_for_its_http_call() {
+    let play = ScriptHarness::new(ASK);
     let mut exchange = play.exchange();
     let came = exchange.request_head(true);
     assert_eq!(came, LuaPhaseResult { verdict: Verdict::Pause, edits: vec!["add x-before=1".to_owned()] });
@@ -31,7 +31,7 @@ fn a_hook_waits_for_its_own_request() {
 
 #[test]
 fn a_request_that_fails_is_answered_with_an_error() {
-    let play = Play::new(ASK);
+    let play = ScriptHarness::new(ASK);
     for (why, status, body) in
         [("connect", "503", "upstream failure"), ("timeout", "504", "upstream request timeout")]
     {
@@ -43,8 +43,8 @@ fn a_request_that_fails_is_answered_with_an_error() {
 }
 
 #[test]
-fn several_requests_one_after_the_other_keep_all_changes() {
-    let play = Play::new(
+fn several_sequential_calls_keep_all_changes() {
+    let play = ScriptHarness::new(
         "local head = {[':method'] = 'GET', [':path'] = '/', [':authority'] = 'a'}
          function envoy_on_request(h)
            for i = 1, 3 do
@@ -73,12 +73,12 @@ fn several_requests_one_after_the_other_keep_all_changes() {
     ];
     assert_eq!(resumed, [(Verdict::Buffer, edits.map(str::to_owned).to_vec())]);
     let whole = LuaTestPhase { body: "hello", is_end: true, is_buffered: true, trailers: "" };
-    assert_eq!(exchange.enter(Phase::RequestBody, whole), goes_on(&["add x-size=5"]));
+    assert_eq!(exchange.enter(Phase::RequestBody, whole), continues_with(&["add x-size=5"]));
 }
 
 #[test]
-fn a_body_is_still_there_behind_a_request() {
-    let play = Play::new(
+fn a_body_is_still_available_after_a_call() {
+    let play = ScriptHarness::new(
         "function envoy_on_request(h)
            local body = h:body()
            h:httpCall('auth', {[':method'] = 'GET', [':path'] = '/', [':authority'] = 'a'}, body:getBytes(0, 2), 0)
@@ -95,23 +95,23 @@ fn a_body_is_still_there_behind_a_request() {
 }
 
 #[test]
-fn an_asynchronous_request_is_not_waited_for() {
-    let play = Play::new(
+fn an_asynchronous_call_does_not_pause_the_hook() {
+    let play = ScriptHarness::new(
         "local head = {[':method'] = 'GET', [':path'] = '/', [':authority'] = 'a'}
          function envoy_on_request(h)
            h:logInfo(tostring(h:httpCall('log', head, 'x', 100, true)))
            h:logInfo(tostring(h:httpCall('log', head, 'y', {asynchronous = true, send_xff = false, trace_sampled = true})))
          end",
     );
-    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.request(), continues_with(&[]));
     assert_eq!(play.said(), ["nil", "nil"]);
     assert_eq!(play.last_sent().0, "log GET / a 3600000ms alone [y]");
     assert_eq!(play.answer(play.last_sent().1, 200, "", ""), []);
 }
 
 #[test]
-fn repeated_headers_are_returned_if_wanted() {
-    let play = Play::new(
+fn repeated_headers_are_returned_if_requested() {
+    let play = ScriptHarness::new(
         "function envoy_on_request(h)
            local answer = h:httpCall('auth', {[':method'] = 'GET', [':path'] = '/', [':authority'] = 'a'}, '',
              {timeout_ms = 5, return_duplicate_headers = true})
@@ -124,7 +124,7 @@ fn repeated_headers_are_returned_if_wanted() {
 }
 
 #[test]
-fn what_cannot_be_sent_is_an_error_at_its_line() {
+fn an_invalid_call_is_an_error_with_its_line() {
     let head = "{[':method'] = 'GET', [':path'] = '/', [':authority'] = 'a'}";
     for (arguments, expected) in [
         ("'nowhere', HEAD, '', 1", "test.lua:1: http call cluster invalid. Must be configured"),
@@ -143,14 +143,14 @@ fn what_cannot_be_sent_is_an_error_at_its_line() {
         ("'a', nil, '', 1", "test.lua:1: a table of headers is expected"),
     ] {
         let arguments = arguments.replace("HEAD", head);
-        let play = Play::new(&format!("function envoy_on_request(h) h:httpCall({arguments}) end"));
+        let play = ScriptHarness::new(&format!("function envoy_on_request(h) h:httpCall({arguments}) end"));
         assert_eq!(reason(&play.request()), expected, "{arguments}");
     }
 }
 
 #[test]
-fn a_script_answers_and_is_not_gone_on_with() {
-    let play = Play::new(
+fn a_script_that_responds_is_not_resumed() {
+    let play = ScriptHarness::new(
         "function envoy_on_request(h)
            h:headers():add('x', '1')
            h:respond({[':status'] = '403', ['x-why'] = {'a', 'b'}, ['content-length'] = '9'}, 'no')
@@ -169,15 +169,16 @@ fn a_script_answers_and_is_not_gone_on_with() {
     );
     assert_eq!(play.said(), [] as [&str; 0]);
     for status in ["nil", "'100'", "600", "'x'"] {
-        let play =
-            Play::new(&format!("function envoy_on_request(h) h:respond({{[':status'] = {status}}}) end"));
+        let play = ScriptHarness::new(&format!(
+            "function envoy_on_request(h) h:respond({{[':status'] = {status}}}) end"
+        ));
         assert_eq!(reason(&play.request()), "test.lua:1: :status must be between 200-599");
     }
 }
 
 #[test]
-fn an_answer_can_be_given_behind_a_request() {
-    let play = Play::new(
+fn a_script_can_respond_after_a_call() {
+    let play = ScriptHarness::new(
         "function envoy_on_request(h)
            local answer = h:httpCall('auth', {[':method'] = 'GET', [':path'] = '/', [':authority'] = 'a'}, nil, 5)
            if answer[':status'] ~= '200' then h:respond({[':status'] = answer[':status']}, 'denied') end
@@ -189,8 +190,8 @@ fn an_answer_can_be_given_behind_a_request() {
 }
 
 #[test]
-fn what_waits_goes_with_its_exchange() {
-    let play = Play::new(
+fn a_waiting_hook_is_dropped_with_its_exchange() {
+    let play = ScriptHarness::new(
         "function envoy_on_request(h)
            local kept = setmetatable({}, {__gc = 1})
            h:httpCall('auth', {[':method'] = 'GET', [':path'] = '/', [':authority'] = 'a'}, nil, 5)

@@ -2,7 +2,7 @@
 
 use eddy_guest::LuaLimits;
 
-use crate::support::{Play, goes_on};
+use crate::support::{ScriptHarness, continues_with};
 
 /// Counts traces and aborts while `statement` runs often in a hook.
 const WATCH: &str = "
@@ -27,14 +27,14 @@ end";
 fn watched(statement: &str) -> Vec<String> {
     let limits =
         LuaLimits { allows_package: true, cpu: std::time::Duration::from_secs(5), ..LuaLimits::default() };
-    let play = Play::with(&WATCH.replace("STATEMENT", statement), limits);
+    let play = ScriptHarness::with(&WATCH.replace("STATEMENT", statement), limits);
     let came = play.request();
-    assert_eq!(came, goes_on(&[]));
+    assert_eq!(came, continues_with(&[]));
     play.said()
 }
 
 #[test]
-fn reading_fields_is_compiled() {
+fn header_reads_are_jit_compiled() {
     for statement in [
         "if h:get('x-one') == '1' then found = found + 1 end",
         "if h:get('x-none') == nil then found = found + 1 end",

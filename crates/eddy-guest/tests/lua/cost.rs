@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use eddy_filter::{Phase, Verdict};
 use eddy_guest::LuaLimits;
 
-use crate::support::{LuaTestPhase, Play};
+use crate::support::{LuaTestPhase, ScriptHarness};
 
 /// Returns the time per call of `count` calls, the minimum of several rounds.
 fn least(count: u32, mut call: impl FnMut()) -> Duration {
@@ -31,7 +31,7 @@ fn request() -> String {
 
 #[test]
 fn a_hook_that_only_reads_allocates_nothing() {
-    let play = Play::new(
+    let play = ScriptHarness::new(
         "function envoy_on_request(h) if h:headers():get('authorization') ~= 'Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk' then error('no') end end",
     );
     let mut exchange = play.exchange();
@@ -46,7 +46,7 @@ fn a_hook_that_only_reads_allocates_nothing() {
 }
 
 #[test]
-fn what_a_crossing_takes() {
+fn the_cost_of_a_crossing_is_measured() {
     for (what, script) in [
         ("an empty hook", "function envoy_on_request(h) end"),
         (
@@ -58,7 +58,7 @@ fn what_a_crossing_takes() {
             "function envoy_on_request(h) local headers = h:headers() headers:get('host') headers:replace('x-set', 'host2') end",
         ),
     ] {
-        let play = Play::with(script, patient());
+        let play = ScriptHarness::with(script, patient());
         let mut exchange = play.exchange();
         exchange.request = request();
         let at = LuaTestPhase { is_end: true, ..LuaTestPhase::default() };
@@ -71,7 +71,7 @@ fn what_a_crossing_takes() {
 }
 
 #[test]
-fn what_reading_a_field_takes() {
+fn the_cost_of_a_header_read_is_measured() {
     for (what, expression) in [
         ("get of the first field", "get('host')"),
         ("get of the last of twenty", "get('authorization')"),
@@ -79,7 +79,7 @@ fn what_reading_a_field_takes() {
         ("get of the path", "get(':path')"),
         ("number of values", "getNumValues('host')"),
     ] {
-        let play = Play::with(
+        let play = ScriptHarness::with(
             &format!(
                 "function envoy_on_request(handle)
                    local h, found = handle:headers(), 0

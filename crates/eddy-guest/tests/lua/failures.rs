@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use eddy_filter::{Phase, Verdict};
 use eddy_guest::LuaLimits;
 
-use crate::support::{LuaTestPhase, Play, goes_on, host, load, reason};
+use crate::support::{LuaTestPhase, ScriptHarness, continues_with, host, load, reason};
 
 fn refused(text: &str) -> String {
     load(text, LuaLimits::default(), &host()).expect_err("it is refused").to_string()
 }
 
 #[test]
-fn a_script_that_is_none_is_refused_with_its_place() {
+fn an_invalid_script_is_refused_with_its_position() {
     assert_eq!(
         refused("function envoy_on_request(\n end"),
         "test.lua:2: <name> or '...' expected near 'end'"
@@ -28,8 +28,8 @@ fn a_script_that_is_none_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_hook_that_fails_takes_its_changes_back_and_the_machine_goes_on() {
-    let play = Play::new(
+fn a_failed_hook_reverts_its_changes_and_the_vm_continues() {
+    let play = ScriptHarness::new(
         "count = 0
          function envoy_on_request(h)
            count = count + 1
@@ -40,7 +40,7 @@ fn a_hook_that_fails_takes_its_changes_back_and_the_machine_goes_on() {
            if count == 5 then error('plain', 0) end
          end",
     );
-    let fine = goes_on(&["add x=1"]);
+    let fine = continues_with(&["add x=1"]);
     assert_eq!(play.request(), fine);
     assert_eq!(reason(&play.request()), "an error that is not a string: a table");
     assert_eq!(reason(&play.request()), "test.lua:6: attempt to perform arithmetic on a nil value");
@@ -50,8 +50,8 @@ fn a_hook_that_fails_takes_its_changes_back_and_the_machine_goes_on() {
 }
 
 #[test]
-fn a_hook_without_an_end_is_ended() {
-    let play = Play::new(
+fn an_endless_hook_is_stopped() {
+    let play = ScriptHarness::new(
         "function envoy_on_request(h)
            if h:headers():get('x-loop') then while true do pcall(function() while true do end end) end end
            h:headers():add('x', '1')
@@ -63,13 +63,13 @@ fn a_hook_without_an_end_is_ended() {
     let came = exchange.request_head(true);
     assert_eq!(reason(&came), "it used more CPU time than `lua.cpu` allows (10ms)");
     assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
-    assert_eq!(play.request(), goes_on(&["add x=1"]));
+    assert_eq!(play.request(), continues_with(&["add x=1"]));
 }
 
 #[test]
-fn a_hook_that_takes_too_much_memory_costs_its_machine_and_those_that_wait_there() {
+fn a_hook_that_takes_too_much_memory_loses_its_vm_and_the_hooks_waiting_in_it() {
     let limits = LuaLimits { memory_bytes: 4 << 20, cpu: Duration::from_secs(5), ..LuaLimits::default() };
-    let play = Play::with(
+    let play = ScriptHarness::with(
         "count = 0
          function envoy_on_request(h)
            count = count + 1
@@ -89,7 +89,7 @@ fn a_hook_that_takes_too_much_memory_costs_its_machine_and_those_that_wait_there
         "it needs more memory than `lua.memory` allows (4MiB, 256KiB of it for one value)"
     );
     // The new VM starts from the beginning.
-    assert_eq!(play.request(), goes_on(&["add x=1"]));
+    assert_eq!(play.request(), continues_with(&["add x=1"]));
     let whole = LuaTestPhase { body: "x", is_end: true, is_buffered: true, trailers: "" };
     let came = waits.enter(Phase::RequestBody, whole);
     assert!(reason(&came).contains("its Lua VM was replaced while it waited"), "{came:?}");
@@ -98,14 +98,14 @@ fn a_hook_that_takes_too_much_memory_costs_its_machine_and_those_that_wait_there
 #[test]
 fn a_hook_waits_only_in_its_own_coroutine() {
     for statement in ["h:body()", "h:respond({[':status'] = 200})", "h:bodyChunks()()", "h:trailers()"] {
-        let play = Play::new(&format!(
+        let play = ScriptHarness::new(&format!(
             "function envoy_on_request(h)
                local co = coroutine.create(function() {statement} end)
                local is_fine, why = coroutine.resume(co)
                h:logInfo(tostring(is_fine) .. ' ' .. tostring(why))
              end"
         ));
-        assert_eq!(play.exchange().request_head(false), goes_on(&[]));
+        assert_eq!(play.exchange().request_head(false), continues_with(&[]));
         assert_eq!(
             play.said(),
             ["false test.lua:2: a hook can only wait in its own coroutine"],
@@ -116,21 +116,22 @@ fn a_hook_waits_only_in_its_own_coroutine() {
 
 #[test]
 fn workers_share_no_globals() {
-    let play =
-        Play::new("count = 0 function envoy_on_request(h) count = count + 1 h:headers():add('x', count) end");
+    let play = ScriptHarness::new(
+        "count = 0 function envoy_on_request(h) count = count + 1 h:headers():add('x', count) end",
+    );
     play.request();
-    assert_eq!(play.request(), goes_on(&["add x=2"]));
+    assert_eq!(play.request(), continues_with(&["add x=2"]));
     let mut other = play.exchange();
     other.worker = 1;
-    assert_eq!(other.request_head(true), goes_on(&["add x=1"]));
+    assert_eq!(other.request_head(true), continues_with(&["add x=1"]));
     let mut none = play.exchange();
     none.worker = 2;
     assert_eq!(reason(&none.request_head(true)), "this worker cannot enter the script now");
 }
 
 #[test]
-fn a_script_reaches_nothing_but_what_is_offered() {
-    let play = Play::new(
+fn a_script_reaches_only_the_provided_api() {
+    let play = ScriptHarness::new(
         "function envoy_on_request(h)
            local seen = {}
            for _, name in ipairs({'os', 'io', 'ffi', 'jit', 'debug', 'package', 'loadfile', 'dofile', 'newproxy', 'getfenv'}) do
@@ -144,19 +145,19 @@ fn a_script_reaches_nothing_but_what_is_offered() {
            h:logInfo(table.concat(seen, ' '))
          end",
     );
-    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.request(), continues_with(&[]));
     assert_eq!(play.said(), [""]);
 }
 
 #[test]
 fn libraries_can_be_allowed() {
     let limits = LuaLimits { allows_os: true, allows_ffi: true, ..LuaLimits::default() };
-    let play = Play::with(
+    let play = ScriptHarness::with(
         "local ffi = require('ffi')
          function envoy_on_request(h) h:logInfo(type(os.time()) .. ffi.sizeof('int')) end",
         limits,
     );
-    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.request(), continues_with(&[]));
     assert_eq!(play.said(), ["number4"]);
 }
 
@@ -167,7 +168,7 @@ fn cpu_time() -> Duration {
 }
 
 #[test]
-fn a_script_that_nests_protected_calls_without_end_is_given_up_soon_while_it_is_loaded() {
+fn endlessly_nested_protected_calls_are_aborted_soon_at_load_time() {
     for script in [
         "local function f() pcall(f) return f() end f()",
         "local function f() while true do pcall(pcall, pcall, f) end end f()",

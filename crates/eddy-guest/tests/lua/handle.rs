@@ -2,17 +2,17 @@
 
 use eddy_filter::FilterLogLevel;
 
-use crate::support::{Play, goes_on, reason};
+use crate::support::{ScriptHarness, continues_with, reason};
 
 #[test]
-fn records_have_their_level() {
-    let play = Play::new(
+fn log_entries_have_their_level() {
+    let play = ScriptHarness::new(
         "function envoy_on_request(h)
            h:logTrace('t') h:logDebug('d') h:logInfo('i') h:logWarn('w') h:logErr('e') h:logCritical('c')
            h:log(0, 5) h:log(5, 'five')
          end",
     );
-    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.request(), continues_with(&[]));
     let said = play.host.said.lock().unwrap().clone();
     let levels = [
         (FilterLogLevel::Trace, "t"),
@@ -28,8 +28,8 @@ fn records_have_their_level() {
 }
 
 #[test]
-fn the_way_of_a_request_can_be_changed() {
-    let play = Play::new(
+fn the_endpoint_and_route_of_a_request_can_be_changed() {
+    let play = ScriptHarness::new(
         "function envoy_on_request(h)
            h:setUpstreamOverrideHost('127.0.0.1:1', true) h:setUpstreamOverrideHost('127.0.0.1:2') h:clearRouteCache()
          end
@@ -37,7 +37,7 @@ fn the_way_of_a_request_can_be_changed() {
     );
     assert_eq!(
         play.request(),
-        goes_on(&["endpoint 127.0.0.1:1 true", "endpoint 127.0.0.1:2 false", "clear route"])
+        continues_with(&["endpoint 127.0.0.1:1 true", "endpoint 127.0.0.1:2 false", "clear route"])
     );
     assert_eq!(
         reason(&play.response()),
@@ -47,7 +47,7 @@ fn the_way_of_a_request_can_be_changed() {
 
 #[test]
 fn times_and_base64() {
-    let play = Play::new(
+    let play = ScriptHarness::new(
         "function envoy_on_request(h)
            h:logInfo(h:base64Escape('a\\0b?'))
            local ms, again = h:timestamp(), h:timestamp(EnvoyTimestampResolution.MILLISECOND)
@@ -56,7 +56,7 @@ fn times_and_base64() {
          end
          function envoy_on_response(h) h:timestamp(7) end",
     );
-    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.request(), continues_with(&[]));
     assert_eq!(play.said(), ["YQBiPw==", "true", "13 16"]);
     assert_eq!(reason(&play.response()), "test.lua:7: timestamp format must be MILLISECOND.");
 }

@@ -2,22 +2,24 @@
 
 use eddy_filter::Verdict;
 
-use crate::support::{Play, goes_on, reason};
+use crate::support::{ScriptHarness, continues_with, reason};
 
 /// Returns what `h:logInfo` logs for these expressions in `envoy_on_request`.
 fn said(expressions: &str) -> Vec<String> {
-    let play = Play::new(&format!(
+    let play = ScriptHarness::new(&format!(
         "function envoy_on_request(handle) local h = handle:headers()\n\
          for _, value in ipairs({{ {expressions} }}) do handle:logInfo(tostring(value)) end end"
     ));
-    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.request(), continues_with(&[]));
     play.said()
 }
 
 /// Returns the result of a request whose headers are changed by these statements.
 fn changed(statements: &str) -> crate::support::LuaPhaseResult {
-    Play::new(&format!("function envoy_on_request(handle) local h = handle:headers() {statements} end"))
-        .request()
+    ScriptHarness::new(&format!(
+        "function envoy_on_request(handle) local h = handle:headers() {statements} end"
+    ))
+    .request()
 }
 
 #[test]
@@ -31,22 +33,22 @@ fn values_are_found_in_any_case_and_joined() {
 }
 
 #[test]
-fn the_first_line_is_read_as_headers() {
+fn the_start_line_is_read_as_pseudo_headers() {
     let seen = said(
         "h:get(':method'), h:get(':path'), h:get(':authority'), h:get(':scheme'), h:get(':status') == nil, \
          h:getNumValues(':path'), h:getAtIndex(':path', 0)",
     );
     assert_eq!(seen, ["GET", "/a?b=c", "a.test", "http", "true", "1", "/a?b=c"]);
-    let play = Play::new(
+    let play = ScriptHarness::new(
         "function envoy_on_response(h) h:logInfo(h:headers():get(':status')) h:logInfo(tostring(h:headers():get(':path'))) end",
     );
-    assert_eq!(play.response(), goes_on(&[]));
+    assert_eq!(play.response(), continues_with(&[]));
     assert_eq!(play.said(), ["200", "nil"]);
 }
 
 #[test]
-fn changes_are_logged_and_seen_at_once() {
-    let play = Play::new(
+fn changes_are_recorded_and_visible_immediately() {
+    let play = ScriptHarness::new(
         "function envoy_on_request(handle) local h = handle:headers()
            h:add('x-new', 'a') h:add('x-new', 5) h:replace('x-one', 'one') h:remove('X-TWO')
            h:replace(':path', '/new') h:replace(':method', 'POST') h:replace('Host', 'b.test:81')
@@ -59,7 +61,7 @@ fn changes_are_logged_and_seen_at_once() {
     let came = play.request();
     assert_eq!(
         came,
-        goes_on(&[
+        continues_with(&[
             "add x-new=a",
             "add x-new=5",
             "set x-one=one",
@@ -82,18 +84,18 @@ fn changes_are_logged_and_seen_at_once() {
 
 #[test]
 fn the_status_of_a_response_can_be_replaced() {
-    let play = Play::new(
+    let play = ScriptHarness::new(
         "function envoy_on_response(handle) local h = handle:headers()
            h:replace(':status', '404') h:setHttp1ReasonPhrase('Gone') handle:logInfo(h:get(':status'))
            for name, value in pairs(h) do handle:logInfo(name .. '=' .. value) end
          end",
     );
-    assert_eq!(play.response(), goes_on(&["status 404"]));
+    assert_eq!(play.response(), continues_with(&["status 404"]));
     assert_eq!(play.said(), ["404", ":status=404", "server=origin", "content-type=text/plain"]);
 }
 
 #[test]
-fn what_cannot_be_is_an_error_at_its_line() {
+fn an_invalid_change_is_an_error_with_its_line() {
     for (statement, expected) in [
         (
             "h:add('a b', '1')",
@@ -126,27 +128,27 @@ fn what_cannot_be_is_an_error_at_its_line() {
 }
 
 #[test]
-fn framing_is_left_to_eddy() {
+fn framing_headers_cannot_be_changed() {
     assert_eq!(
         changed("h:replace('content-length', '1') h:remove('Transfer-Encoding') h:add('x', '1')"),
-        goes_on(&["add x=1"])
+        continues_with(&["add x=1"])
     );
     // Without the header the body may have any length.
     assert_eq!(
         changed("h:remove('content-length') h:add('x', '1')"),
-        goes_on(&["remove content-length", "add x=1"])
+        continues_with(&["remove content-length", "add x=1"])
     );
 }
 
 #[test]
-fn an_iteration_can_be_left_at_any_time() {
+fn an_iteration_can_be_broken_off_at_any_time() {
     let came = changed("for k in pairs(h) do break end h:add('x', '1') for k in pairs(h) do break end");
-    assert_eq!(came, goes_on(&["add x=1"]));
+    assert_eq!(came, continues_with(&["add x=1"]));
 }
 
 #[test]
-fn an_object_lasts_as_long_as_its_hook() {
-    let play = Play::new(
+fn an_object_is_valid_until_its_hook_ends() {
+    let play = ScriptHarness::new(
         "local kept
          function envoy_on_request(handle)
            if kept then kept:get('x') end
@@ -154,10 +156,10 @@ fn an_object_lasts_as_long_as_its_hook() {
          end
          function envoy_on_response(handle) kept:remove('x') end",
     );
-    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.request(), continues_with(&[]));
     assert_eq!(reason(&play.response()), "test.lua:6: object used outside of proper scope");
     assert_eq!(reason(&play.request()), "test.lua:3: object used outside of proper scope");
-    let own = Play::new("local h function envoy_on_request(handle) h = h or handle h:headers() end");
+    let own = ScriptHarness::new("local h function envoy_on_request(handle) h = h or handle h:headers() end");
     assert_eq!(own.request().verdict, Verdict::Continue);
     assert_eq!(reason(&own.request()), "test.lua:1: object used outside of proper scope");
 }

@@ -2,21 +2,21 @@
 
 use eddy_guest::{Guest, ReclaimQueue};
 
-use crate::support::{Play, goes_on, reason};
+use crate::support::{ScriptHarness, continues_with, reason};
 
 /// Returns what `h:logInfo` logs for these expressions in `envoy_on_request`.
 fn said(expressions: &str) -> Vec<String> {
-    let play = Play::new(&format!(
+    let play = ScriptHarness::new(&format!(
         "function envoy_on_request(h) local s = h:streamInfo()
            for _, value in ipairs({{ {expressions} }}) do h:logInfo(tostring(value)) end
          end"
     ));
-    assert_eq!(play.request(), goes_on(&[]), "{:?}", play.said());
+    assert_eq!(play.request(), continues_with(&[]), "{:?}", play.said());
     play.said()
 }
 
 #[test]
-fn facts_about_stream_and_connection() {
+fn stream_and_connection_info() {
     let seen = said(
         "s:protocol(), s:routeName(), s:virtualClusterName(), s:downstreamLocalAddress(), s:downstreamDirectLocalAddress(), \
          s:downstreamRemoteAddress(), s:downstreamDirectRemoteAddress(), s:requestedServerName(), \
@@ -42,8 +42,8 @@ fn facts_about_stream_and_connection() {
 }
 
 #[test]
-fn notes_are_read_and_made() {
-    let play = Play::new(
+fn metadata_is_read_and_written() {
+    let play = ScriptHarness::new(
         "function envoy_on_request(h)
            local m = h:streamInfo():dynamicMetadata()
            h:logInfo(m:get('auth').user .. tostring(m:get('none')) .. tostring(m:get('auth').list[2]))
@@ -66,7 +66,7 @@ fn notes_are_read_and_made() {
     let came = exchange.request_head(true);
     assert_eq!(
         came,
-        goes_on(&[
+        continues_with(&[
             "note mine.a=[1,\"two\",{\"three\":true}]",
             "note mine.b=\"quote \\u0022 and \\u005c and \\u000a\"",
             "note auth.user=",
@@ -77,7 +77,7 @@ fn notes_are_read_and_made() {
 }
 
 #[test]
-fn notes_that_cannot_be_are_errors() {
+fn invalid_metadata_is_an_error() {
     for (value, expected) in [
         ("function() end", "test.lua:1: JSON cannot represent a function"),
         ("0/0", "test.lua:1: JSON cannot represent this number"),
@@ -86,12 +86,12 @@ fn notes_that_cannot_be_are_errors() {
             "test.lua:1: the metadata of the exchange would be larger than 64 KiB or more than 256 values",
         ),
     ] {
-        let play = Play::new(&format!(
+        let play = ScriptHarness::new(&format!(
             "function envoy_on_request(h) h:streamInfo():dynamicMetadata():set('a', 'b', {value}) end"
         ));
         assert_eq!(reason(&play.request()), expected);
     }
-    let deep = Play::new(
+    let deep = ScriptHarness::new(
         "function envoy_on_request(h) local t = {} t.t = t h:streamInfo():dynamicMetadata():set('a', 'b', t) end",
     );
     assert_eq!(reason(&deep.request()), "test.lua:1: a value is nested too deeply for JSON");
@@ -99,30 +99,30 @@ fn notes_that_cannot_be_are_errors() {
 
 #[test]
 fn the_configuration_is_the_context() {
-    let mut play = Play::new(
+    let mut play = ScriptHarness::new(
         "function envoy_on_request(h)
            local c = h:filterContext()
            h:logInfo(tostring(c.own) .. tostring(c.rule) .. tostring(h:metadata():get('own')) .. tostring(h:route():metadata():get('rule')))
            for key, value in pairs(h:metadata()) do h:logInfo(key .. '=' .. value) end
          end",
     );
-    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.request(), continues_with(&[]));
     let owner = play.made.owner.clone();
     let reclaim_queue = ReclaimQueue::new(|| ());
     let (config, held) =
         play.script.rule_config(play.made.number, &owner, "{\"rule\": 2}", &reclaim_queue).unwrap();
     play.config = config;
-    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.request(), continues_with(&[]));
     assert_eq!(play.said(), ["1nil1nil", "own=1", "nil2nil2", "rule=2"]);
     drop(held);
     reclaim_queue.drain();
-    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.request(), continues_with(&[]));
     assert_eq!(play.said()[4..], ["nilnilnilnil"], "a configuration that is gone is empty");
 }
 
 #[test]
 fn workers_share_a_store() {
-    let play = Play::new(
+    let play = ScriptHarness::new(
         "local s = eddy.shared('hits')
          function envoy_on_request(h)
            h:logInfo(tostring(s:incr('n', 1)))
@@ -136,10 +136,10 @@ fn workers_share_a_store() {
            h:logInfo(select(2, s:incr('text', 1)))
          end",
     );
-    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.request(), continues_with(&[]));
     assert_eq!(play.said(), ["nil", "11 false", "valuetruefalsenil"]);
     let mut other = play.exchange();
     other.worker = 1;
-    assert_eq!(other.response_head(true), goes_on(&[]));
+    assert_eq!(other.response_head(true), continues_with(&[]));
     assert_eq!(play.said()[3..], ["11valuenil", "truefalse", "not a number"]);
 }

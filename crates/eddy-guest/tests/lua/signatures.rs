@@ -1,10 +1,10 @@
 //! Signatures that scripts verify. Keys and signatures were created with OpenSSL; the private keys were discarded.
 
-use crate::support::{Play, goes_on, reason};
+use crate::support::{ScriptHarness, continues_with, reason};
 
 /// Returns the result of `verifySignature` with these arguments; `data` is the signed text.
 fn verified(key: &str, hash: &str, signature: &str, data: &str) -> String {
-    let play = Play::new(&format!(
+    let play = ScriptHarness::new(&format!(
         "local function bytes(hex) return (hex:gsub('..', function(two) return string.char(tonumber(two, 16)) end)) end
          function envoy_on_request(h)
            local der, signature, data = bytes('{key}'), bytes('{signature}'), '{data}'
@@ -13,7 +13,7 @@ fn verified(key: &str, hash: &str, signature: &str, data: &str) -> String {
            h:logInfo(tostring(is_fine) .. ' ' .. why)
          end"
     ));
-    assert_eq!(play.request(), goes_on(&[]));
+    assert_eq!(play.request(), continues_with(&[]));
     play.said().remove(0)
 }
 
@@ -35,10 +35,10 @@ fn signatures_are_verified() {
 }
 
 #[test]
-fn what_is_no_key_is_refused() {
+fn invalid_keys_are_refused() {
     let play = |statement: &str| {
         let text = "local function bytes(hex) return (hex:gsub('..', function(two) return string.char(tonumber(two, 16)) end)) end\n";
-        Play::new(&format!("{text}function envoy_on_request(h) {statement} end"))
+        ScriptHarness::new(&format!("{text}function envoy_on_request(h) {statement} end"))
     };
     let cut = &RSA[..RSA.len() - 2];
     for (statement, expected) in [

@@ -9,7 +9,7 @@ use eddy_filter::{
     FilterEvent, FilterInvocation, FilterLibrary, FilterLogLevel, FilterOutboundRequest, Handle, HostApi,
     HostError, LibraryCall, LoadError, MetricRegistry, Phase, RequestView, ResponseView, Verdict,
 };
-use eddy_guest::{Guest, LuaLimits, LuaScript, LuaSource, MadeFilter, ReclaimQueue};
+use eddy_guest::{CreatedFilter, Guest, LuaLimits, LuaScript, LuaSource, ReclaimQueue};
 use eddy_http::{Fields, HeadLimits, Method, RequestHead, ResponseHead};
 
 /// Host with two workers.
@@ -94,10 +94,10 @@ pub(crate) fn load(
 }
 
 /// Script with its filter and host.
-pub(crate) struct Play {
+pub(crate) struct ScriptHarness {
     pub(crate) host: Arc<FakeLuaHost>,
     pub(crate) script: Arc<LuaScript>,
-    pub(crate) made: MadeFilter,
+    pub(crate) made: CreatedFilter,
     /// Number of the rule's configuration; 0 for none.
     pub(crate) config: u64,
     exchanges: AtomicU32,
@@ -105,7 +105,7 @@ pub(crate) struct Play {
 
 /// Exchange that passes through a script.
 pub(crate) struct LuaTestExchange<'a> {
-    play: &'a Play,
+    play: &'a ScriptHarness,
     step: FilterInvocation,
     turn: u32,
     handle: Handle,
@@ -131,7 +131,7 @@ pub(crate) struct LuaTestPhase<'a> {
     pub(crate) trailers: &'a str,
 }
 
-impl Play {
+impl ScriptHarness {
     /// Loads a script with default limits.
     pub(crate) fn new(text: &str) -> Self {
         Self::with(text, LuaLimits::default())
@@ -370,7 +370,7 @@ impl LuaTestExchange<'_> {
 }
 
 /// Result that continues with these edits.
-pub(crate) fn goes_on(edits: &[&str]) -> LuaPhaseResult {
+pub(crate) fn continues_with(edits: &[&str]) -> LuaPhaseResult {
     LuaPhaseResult {
         verdict: Verdict::Continue,
         edits: edits.iter().map(|edit| (*edit).to_owned()).collect(),

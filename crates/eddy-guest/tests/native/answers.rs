@@ -9,7 +9,7 @@ use eddy_filter::{
     DynamicMetadata, EditLog, EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterEdit,
     FilterInvocation, FilterLibrary, Handle, LibraryCall, Phase, RequestView, ResponseView, Verdict,
 };
-use eddy_guest::{Guest, MadeFilter};
+use eddy_guest::{CreatedFilter, Guest};
 use eddy_http::{Field, FieldId, Fields, Method, Span, Version};
 
 use super::support::{HOST, SANITIZER, enter, faults, host, make, reclaim_queue, run, run_with};
@@ -59,7 +59,7 @@ fn with_view<T>(phase: Phase, look: impl FnOnce(&ExchangeView<'_>) -> T) -> T {
 }
 
 #[test]
-fn a_message_is_seen_as_it_is() {
+fn a_filter_sees_the_unchanged_message() {
     let seen =
         |phase| with_view(phase, |view| enter(&[make("summary", "null")], Some(view), &[]).set("summary"));
     let request =
@@ -69,7 +69,7 @@ fn a_message_is_seen_as_it_is() {
 }
 
 #[test]
-fn filters_of_a_run_answer_in_turn() {
+fn filters_of_a_run_return_verdicts_in_order() {
     let filters = [make("pass", "null"), make("set", "null"), make("reply", "null"), make("set", "null")];
     let outcome = with_view(Phase::RequestHead, |view| enter(&filters, Some(view), &[]));
     assert_eq!((outcome.stopped, outcome.current), (2, 0));
@@ -82,7 +82,7 @@ fn filters_of_a_run_answer_in_turn() {
 }
 
 #[test]
-fn state_configuration_and_flags_travel() {
+fn state_configuration_and_flags_are_passed_to_filters() {
     let (state, config) = (make("state", "null"), make("config", "{\"own\": 1}"));
     let reclaim_queue = reclaim_queue();
     let (number, owner) =
@@ -105,14 +105,14 @@ fn state_configuration_and_flags_travel() {
 }
 
 #[test]
-fn ends_are_told_with_and_without_a_phase() {
+fn ended_exchanges_are_reported_with_and_without_a_phase() {
     let (made, id) = make("pass", "null");
     let ended = |state, reason| EndedExchange { filter: made.number, state, reason };
     let both = [ended(5, EndReason::Complete), ended(6, EndReason::Cut)];
     let outcome = run(&mut [], None, &both);
     assert_eq!((outcome.stopped, outcome.edits.len()), (0, 0));
     with_view(Phase::RequestHead, |view| run(&mut [], Some(view), &both[..1]));
-    assert_eq!(HOST.said_by(id), ["ended 5 0", "ended 6 1", "ended 5 0"]);
+    assert_eq!(HOST.logged_by(id), ["ended 5 0", "ended 6 1", "ended 5 0"]);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn edits_grow_up_to_the_limit() {
 }
 
 #[test]
-fn answers_that_lie_are_faults() {
+fn invalid_outcomes_are_faults() {
     for (name, stopped, expected) in [
         ("lie-edits", 1, "bytes of edits to a buffer of"),
         ("lie-stopped", 0, "it stopped at step 4, which does not exist"),
@@ -159,8 +159,8 @@ fn answers_that_lie_are_faults() {
 }
 
 #[test]
-fn a_library_that_claims_more_than_it_wrote_shows_nothing_of_before() {
-    let step = |(made, id): &(MadeFilter, u32)| FilterInvocation {
+fn a_library_that_claims_more_than_it_wrote_leaks_no_earlier_bytes() {
+    let step = |(made, id): &(CreatedFilter, u32)| FilterInvocation {
         filter: made.number,
         id: *id,
         ..FilterInvocation::default()
@@ -185,7 +185,7 @@ fn a_library_that_claims_more_than_it_wrote_shows_nothing_of_before() {
 }
 
 #[test]
-fn what_is_said_at_the_log_has_no_effect() {
+fn verdicts_in_the_log_phase_have_no_effect() {
     for name in ["set", "verdict", "lie-edits", "lie-stopped", "reply"] {
         let outcome = with_view(Phase::Log, |view| enter(&[make(name, "null")], Some(view), &[]));
         assert_eq!((outcome.stopped, outcome.edits.len()), (1, 0), "{name}");
@@ -202,7 +202,7 @@ fn threads_that_enter_have_a_large_signal_stack() {
 }
 
 #[test]
-fn the_hosts_functions_take_care() {
+fn host_functions_validate_their_arguments() {
     let metric = make("metric", "null");
     let outcome = with_view(Phase::RequestHead, |view| enter(slice::from_ref(&metric), Some(view), &[]));
     assert_eq!(outcome.set("metric").unwrap(), "0 -5 -5");
@@ -212,7 +212,7 @@ fn the_hosts_functions_take_care() {
     let log = make("log", "null");
     let outcome = with_view(Phase::RequestHead, |view| enter(slice::from_ref(&log), Some(view), &[]));
     assert_eq!(outcome.set("log").unwrap(), "0 -5 -5");
-    assert_eq!(HOST.said_by(log.1), ["from the guest"]);
+    assert_eq!(HOST.logged_by(log.1), ["from the guest"]);
     for (config, expected) in [("null", "0 -6"), ("bad", "-6 -6"), ("small", "-5 -6")] {
         let outcome = with_view(Phase::RequestHead, |view| enter(&[make("send", config)], Some(view), &[]));
         assert_eq!(outcome.set("send").unwrap(), expected, "{config}");
@@ -222,7 +222,7 @@ fn the_hosts_functions_take_care() {
 }
 
 #[test]
-fn resumes_from_eight_threads_hit_what_waits_and_nothing_else() {
+fn resumes_from_eight_threads_reach_only_waiting_exchanges() {
     let handle = HOST.handles.open(0, 0).unwrap();
     let before = HOST.resumed.load(Ordering::Relaxed);
     with_view(Phase::RequestHead, |view| enter(&[make("storm", "null")], Some(view), &[]));
@@ -235,7 +235,7 @@ fn resumes_from_eight_threads_hit_what_waits_and_nothing_else() {
 }
 
 #[test]
-fn the_tests_of_answers_hold_when_libraries_check_their_memory() {
+fn outcome_tests_pass_with_the_address_sanitizer() {
     if std::env::var_os(SANITIZER).is_some()
         || !test_peers::all_present(&[test_peers::GCC_SANITIZERS]).unwrap()
     {
@@ -254,11 +254,11 @@ fn the_tests_of_answers_hold_when_libraries_check_their_memory() {
     let text =
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     assert!(output.status.success(), "{text}");
-    assert!(text.contains("resumes_from_eight_threads"), "{text}");
+    assert!(text.contains("resumes_from_eight_threads_reach_only_waiting_exchanges"), "{text}");
 }
 
 #[test]
-fn a_crossing_allocates_nothing_and_takes_no_time() {
+fn a_crossing_allocates_nothing_and_is_fast() {
     let filters = [make("pass", "null"), make("set", "null")];
     let library = faults();
     let current = AtomicU32::new(0);

@@ -13,7 +13,7 @@ fn problem(name: &str, flags: &[&str]) -> String {
 }
 
 #[test]
-fn what_a_library_says_of_itself_is_kept() {
+fn the_library_description_is_stored() {
     let library = faults();
     assert_eq!((library.name(), library.sdk(), library.toolchain()), ("libfaults.so", "faults 1.0", "cc"));
     assert!(library.filters().iter().any(|name| name == "pass") && !library.has_go());
@@ -60,7 +60,7 @@ fn wrong_libraries_are_refused_with_the_reason() {
 }
 
 #[test]
-fn what_is_no_library_is_refused() {
+fn a_file_that_is_not_a_library_is_refused() {
     let open = |path: &str| NativeLibrary::open(Path::new(path), &host()).unwrap_err().to_string();
     assert!(open("/nowhere/x.so").contains("No such file"));
     assert!(open(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).contains("not a shared library"));
@@ -80,7 +80,7 @@ fn a_library_that_was_replaced_needs_a_new_process() {
 }
 
 #[test]
-fn filters_that_cannot_be_made_say_why() {
+fn filter_creation_errors_have_a_reason() {
     let make = |name: &str| faults().filter(name, "null", next_id(), &reclaim_queue()).unwrap_err();
     let LoadError::UnknownFilter { name, known, .. } = make("nobody") else { panic!("another error") };
     assert!(name == "nobody" && known.starts_with("pass, set, "));
@@ -91,7 +91,7 @@ fn filters_that_cannot_be_made_say_why() {
 }
 
 #[test]
-fn the_dead_are_freed_on_the_thread_that_asks_configurations_first() {
+fn dropped_objects_are_freed_on_the_reclaim_thread_configurations_first() {
     let library = faults();
     let (sender, woken) = std::sync::mpsc::channel();
     let reclaim_queue = eddy_guest::ReclaimQueue::new(move || sender.send(()).unwrap());
@@ -105,9 +105,9 @@ fn the_dead_are_freed_on_the_thread_that_asks_configurations_first() {
     assert!(woken.try_recv().is_err(), "the rule's configuration keeps the filter");
     std::thread::spawn(move || drop(owner)).join().unwrap();
     assert_eq!(woken.try_iter().count(), 2);
-    assert_eq!(HOST.said_by(id), Vec::<String>::new());
+    assert_eq!(HOST.logged_by(id), Vec::<String>::new());
     reclaim_queue.drain();
-    assert_eq!(HOST.said_by(id), ["config freed", "filter freed"]);
+    assert_eq!(HOST.logged_by(id), ["config freed", "filter freed"]);
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn events_reach_the_library() {
         body: b"timeout",
     };
     faults().event(&event);
-    assert_eq!(HOST.said_by(id), ["event 2 12 0 timeout"]);
+    assert_eq!(HOST.logged_by(id), ["event 2 12 0 timeout"]);
     eddy_guest::stop_all();
-    assert!(HOST.said_by(0).contains(&"stopped".to_owned()));
+    assert!(HOST.logged_by(0).contains(&"stopped".to_owned()));
 }

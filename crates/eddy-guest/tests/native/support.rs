@@ -9,7 +9,7 @@ use eddy_filter::{
     EditLog, EndedExchange, ExchangeView, FilterEdit, FilterInvocation, FilterLibrary, FilterLogLevel,
     FilterOutboundRequest, Handle, HandleTable, HostApi, HostError, LibraryCall, MetricRegistry, Verdict,
 };
-use eddy_guest::{Guest, MadeFilter, NativeLibrary, ReclaimQueue};
+use eddy_guest::{CreatedFilter, Guest, NativeLibrary, ReclaimQueue};
 
 /// Host that records calls.
 pub(crate) struct FakeNativeHost {
@@ -72,7 +72,7 @@ impl HostApi for FakeNativeHost {
 
 impl FakeNativeHost {
     /// Returns the messages that a filter has logged so far.
-    pub(crate) fn said_by(&self, filter: u32) -> Vec<String> {
+    pub(crate) fn logged_by(&self, filter: u32) -> Vec<String> {
         let said = self.said.lock().unwrap();
         said.iter().filter(|(by, ..)| *by == filter).map(|(_, _, text)| text.clone()).collect()
     }
@@ -138,7 +138,7 @@ pub(crate) fn next_id() -> u32 {
 }
 
 /// Creates a filter of the test library; returns it with its ID.
-pub(crate) fn make(name: &str, config: &str) -> (MadeFilter, u32) {
+pub(crate) fn make(name: &str, config: &str) -> (CreatedFilter, u32) {
     let id = next_id();
     (faults().filter(name, config, id, &reclaim_queue()).unwrap(), id)
 }
@@ -168,7 +168,7 @@ impl NativeTestOutcome {
 
 /// Enters these filters of the test library.
 pub(crate) fn enter(
-    filters: &[(MadeFilter, u32)],
+    filters: &[(CreatedFilter, u32)],
     view: Option<&ExchangeView<'_>>,
     ended: &[EndedExchange],
 ) -> NativeTestOutcome {

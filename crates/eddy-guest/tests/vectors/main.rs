@@ -20,11 +20,11 @@ use format::{File, VectorCase};
 
 /// Runs every case with a guest that has the filter `vector`, and expects no difference.
 fn run_all(guest: &dyn Guest) {
-    run_those(guest, 120, |_| true);
+    run_selected_cases(guest, 120, |_| true);
 }
 
 /// Runs the cases that `can` selects, at least `count_min`, and expects no difference.
-fn run_those(guest: &dyn Guest, count_min: usize, can: impl Fn(&VectorCase) -> bool) {
+fn run_selected_cases(guest: &dyn Guest, count_min: usize, can: impl Fn(&VectorCase) -> bool) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../abi/vectors");
     let mut count = 0;
     let mut wrong = Vec::new();
@@ -55,25 +55,25 @@ fn run_those(guest: &dyn Guest, count_min: usize, can: impl Fn(&VectorCase) -> b
 const LACKING: [&str; 1] = ["http2"];
 
 #[test]
-fn a_library_in_rust_answers_as_every_guest() {
+fn a_rust_library_passes_the_abi_vectors() {
     run_all(&*libraries::rust());
 }
 
 #[test]
-fn a_library_in_go_answers_as_every_guest() {
+fn a_go_library_passes_the_abi_vectors() {
     if let Some(library) = libraries::go() {
         run_all(&*library);
     }
 }
 
 #[test]
-fn a_module_in_go_answers_as_every_guest() {
+fn a_go_wasm_module_passes_the_abi_vectors() {
     if let Some(module) = libraries::module() {
         run_all(&module);
     }
 }
 
 #[test]
-fn a_script_in_lua_answers_as_every_guest() {
-    run_those(&*script::lua(), 45, script::can);
+fn a_lua_script_passes_the_abi_vectors() {
+    run_selected_cases(&*script::lua(), 45, script::can);
 }

@@ -59,7 +59,7 @@ fn refuse(input: &str, expected: ChunkFault) {
 }
 
 #[test]
-fn data_comes_out_without_its_frames() {
+fn data_is_decoded_without_chunk_framing() {
     check("0\r\n\r\n", Ok(("", 5, "")));
     check("3\r\nabc\r\n0\r\n\r\n", Ok(("abc", 13, "")));
     check("3\r\nabc\r\n2\r\nde\r\n0\r\n\r\nGET /", Ok(("abcde", 20, "")));
@@ -108,7 +108,7 @@ fn extensions_are_checked_and_dropped() {
 }
 
 #[test]
-fn sizes_are_digits_alone() {
+fn chunk_sizes_are_hex_digits_only() {
     for size in [
         "",
         "0x1",
@@ -148,7 +148,7 @@ fn line_ends_are_cr_lf() {
 }
 
 #[test]
-fn trailers_are_fields() {
+fn trailers_are_parsed_as_fields() {
     check("0\r\na: b\r\n\r\n", Ok(("", 11, "a=b;")));
     check("0\r\nA:b\r\nc:  d \r\n\r\nrest", Ok(("", 18, "A=b;c=d;")));
     for trailer in ["a : b", " a: b", "a", ": b", "a: b\r\n c", "a: b\nc: d", "a: b\rc", "a: \0", "a\x7f: b"]
@@ -160,7 +160,7 @@ fn trailers_are_fields() {
 }
 
 #[test]
-fn a_decoder_is_fit_for_the_next_body_after_any() {
+fn a_decoder_is_reusable_after_any_body() {
     let mut decoder = ChunkDecoder::new(LIMITS);
     decoder.decode(b"0\r\na: b\r\n\r\n").unwrap();
     assert_eq!(decoder.trailers().len(), 1);

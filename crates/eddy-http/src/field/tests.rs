@@ -28,7 +28,7 @@ fn known_names_are_found_in_any_case() {
 }
 
 #[test]
-fn a_name_that_differs_in_one_byte_is_another() {
+fn a_name_that_differs_in_one_byte_is_not_matched() {
     for id in known() {
         let name = id.name().as_bytes();
         for place in 0..name.len() {
@@ -51,7 +51,7 @@ fn a_name_that_differs_in_one_byte_is_another() {
 }
 
 #[test]
-fn shorter_and_longer_names_are_others() {
+fn shorter_and_longer_names_are_not_matched() {
     for id in known() {
         let name = id.name();
         assert_ne!(FieldId::from_name(&name.as_bytes()[1..]), id);
@@ -63,7 +63,7 @@ fn shorter_and_longer_names_are_others() {
 }
 
 #[test]
-fn the_bits_of_noted_ids_are_their_own() {
+fn recorded_field_ids_have_distinct_bits() {
     let noted = [
         FieldId::Host,
         FieldId::ContentLength,
@@ -84,7 +84,7 @@ fn check_kind(name: &str, expected: Option<FieldId>) {
 }
 
 #[test]
-fn spellings_that_pass_for_a_known_name_are_told_apart() {
+fn aliases_of_a_known_name_are_detected() {
     for name in
         ["x_forwarded_for", "X.Forwarded.For", "x-forwarded_for", "CONTENT_LENGTH", "transfer_encoding"]
     {
@@ -186,7 +186,7 @@ fn lines_are_read_strictly() {
 }
 
 #[test]
-fn repeated_ids_are_noted() {
+fn repeated_field_ids_are_recorded() {
     let (_, seen, _) = parse("Host: a\r\nhost: b\r\nte: x\r\n\r\n").unwrap();
     assert!(seen.has(FieldId::Host) && seen.has_repeated(FieldId::Host));
     assert!(seen.has(FieldId::Te) && !seen.has_repeated(FieldId::Te));

@@ -46,7 +46,7 @@ mod tests {
     use super::GrpcKind;
 
     #[test]
-    fn a_type_names_one_form_or_none() {
+    fn a_content_type_selects_at_most_one_grpc_kind() {
         let check = |content_type: &str, expected: Option<(GrpcKind, &str)>| {
             let split = GrpcKind::split(content_type.as_bytes());
             assert_eq!(split, expected.map(|(kind, rest)| (kind, rest.as_bytes())), "{content_type}");

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_field_can_hold_is_encoded() {
+    fn bytes_not_allowed_in_a_field_are_percent_encoded() {
         assert_eq!(written(b"no shelf"), "no shelf");
         assert_eq!(written(b" 100%\r\n"), "%20100%25%0D%0A");
         assert_eq!(written("gr\u{fc}n\u{7f}".as_bytes()), "gr%C3%BCn%7F");
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_cut_between_two_characters() {
+    fn a_long_message_is_truncated_at_a_character_boundary() {
         assert_eq!(written(&vec![b'a'; 5000]).len(), TEXT_BYTES_MAX);
         assert_eq!(written(&vec![b'a'; TEXT_BYTES_MAX]).len(), TEXT_BYTES_MAX);
         let text = [&vec![b'a'; TEXT_BYTES_MAX - 1][..], "\u{20ac}\u{20ac}".as_bytes()].concat();

@@ -115,7 +115,7 @@ impl FromIterator<GrpcStatus> for GrpcStatuses {
 pub enum GrpcEnd {
     /// The fields have no gRPC status.
     #[default]
-    Untold,
+    NoStatus,
     /// A known status.
     Status(GrpcStatus),
     /// An invalid or unknown status.
@@ -125,7 +125,7 @@ pub enum GrpcEnd {
 impl GrpcEnd {
     /// Returns the outcome given by the fields of a head or trailer section.
     pub fn of(fields: Fields<'_>) -> Self {
-        let Some(value) = fields.first(FieldId::GrpcStatus) else { return Self::Untold };
+        let Some(value) = fields.first(FieldId::GrpcStatus) else { return Self::NoStatus };
         let code = match value {
             [one @ b'0'..=b'9'] => u32::from(one - b'0'),
             [b'1', two @ b'0'..=b'9'] => 10 + u32::from(two - b'0'),
@@ -144,7 +144,7 @@ impl GrpcEnd {
         match self {
             Self::Status(status) => status as usize,
             Self::Other => GrpcStatus::ALL.len(),
-            Self::Untold => GrpcStatus::ALL.len() + 1,
+            Self::NoStatus => GrpcStatus::ALL.len() + 1,
         }
     }
 
@@ -165,18 +165,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_stand_in_their_places() {
+    fn status_codes_match_their_index() {
         for (at, status) in GrpcStatus::ALL.iter().enumerate() {
             assert_eq!(status.code() as usize, at);
             assert_eq!(GrpcStatus::of_code(status.code()), Some(*status));
             assert_eq!(GrpcEnd::Status(*status).label(), at.to_string());
         }
         assert_eq!(GrpcStatus::of_code(17), None);
-        assert_eq!((GrpcEnd::of_code(99).label(), GrpcEnd::Untold.label()), ("other", "none"));
+        assert_eq!((GrpcEnd::of_code(99).label(), GrpcEnd::NoStatus.label()), ("other", "none"));
     }
 
     #[test]
-    fn statuses_of_http_are_told_by_the_table() {
+    fn http_statuses_map_to_grpc_by_the_table() {
         let expected = [
             (200, GrpcStatus::Unknown),
             (301, GrpcStatus::Unknown),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_set_has_what_was_put_in() {
+    fn a_status_set_contains_its_members() {
         let some: GrpcStatuses = [GrpcStatus::Unavailable, GrpcStatus::Cancelled].into_iter().collect();
         assert!(some.contains(GrpcStatus::Unavailable) && !some.contains(GrpcStatus::Ok));
         assert_eq!(some.iter().collect::<Vec<_>>(), [GrpcStatus::Cancelled, GrpcStatus::Unavailable]);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_tell_a_status_or_something_else() {
+    fn grpc_status_fields_are_parsed() {
         let check = |value: Option<&str>, expected| {
             let text = format!(
                 "HTTP/1.1 200 OK\r\n{}\r\n",
@@ -218,7 +218,7 @@ mod tests {
             head.parse(text.as_bytes(), &crate::HeadLimits::default(), crate::Method::Post).unwrap();
             assert_eq!(GrpcEnd::of(head.fields(text.as_bytes())), expected, "{value:?}");
         };
-        check(None, GrpcEnd::Untold);
+        check(None, GrpcEnd::NoStatus);
         check(Some("0"), GrpcEnd::Status(GrpcStatus::Ok));
         check(Some("16"), GrpcEnd::Status(GrpcStatus::Unauthenticated));
         for other in ["", "17", "-1", "00", "1 ", "x", "4294967296"] {

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_and_a_unit_are_a_time() {
+    fn a_timeout_is_digits_and_a_unit() {
         let check = |value: &str, expected| {
             assert_eq!(parse_grpc_timeout(value.as_bytes()), expected, "{value}");
         };

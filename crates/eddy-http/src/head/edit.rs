@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_takes_the_place_of_every_spelling() {
+    fn a_set_field_replaces_every_spelling() {
         let (mut bytes, mut head) =
             parsed("GET / HTTP/1.1\r\nHost: a\r\nX-A: 1\r\nb: 2\r\nx-a: 3\r\nx_a: 4\r\n\r\n");
         head.edit(&mut bytes).set(b"x-a", b" 5 ").unwrap();
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_can_be_removed_and_the_framing_stays() {
+    fn a_content_length_can_be_removed_and_the_framing_is_unchanged() {
         let (mut bytes, mut head) = parsed("POST / HTTP/1.1\r\nHost: a\r\ncontent-length: 3\r\n\r\n");
         head.edit(&mut bytes).remove(b"Content-Length").unwrap();
         assert_eq!(lines(&bytes, &head), ["Host=a"]);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_change_leaves_the_head_as_it_was() {
+    fn a_refused_edit_leaves_the_head_unchanged() {
         let (mut bytes, mut head) = parsed("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
         let before = lines(&bytes, &head);
         for name in ["host", "Content-Length", "te", "connection", "content_length", "", "a b", "a\n"] {
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_start_line_is_what_is_read() {
+    fn a_changed_start_line_is_read_back() {
         let (mut bytes, mut head) = parsed("GET /a?b HTTP/1.1\r\nHost: a\r\n\r\n");
         head.set_target(&mut bytes, b"/c/d?e=f").unwrap();
         head.set_method(&mut bytes, b"PURGE").unwrap();
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_changes_only_where_the_body_stays_what_it_is() {
+    fn a_status_changes_only_if_the_body_framing_is_unchanged() {
         let bytes = b"HTTP/1.1 200 Fine\r\nContent-Length: 0\r\n\r\n".to_vec();
         let mut head = ResponseHead::new();
         head.parse(&bytes, &HeadLimits::default(), Method::Get).unwrap();

@@ -165,7 +165,7 @@ impl RequestHead {
     ///
     /// # Cost
     /// As [`Self::parse`].
-    pub fn parse_framed(
+    pub fn parse_http2(
         &mut self,
         bytes: &[u8],
         limits: &HeadLimits,

@@ -26,7 +26,7 @@ impl ResponseContext {
     ///
     /// # Spec
     /// [RFC 9110 §7.8, §9.3.6](https://www.rfc-editor.org/rfc/rfc9110#section-9.3.6)
-    pub fn is_switched_by(self, status: u16) -> bool {
+    pub fn switches_protocol(self, status: u16) -> bool {
         if self.method == Method::Connect {
             (200..300).contains(&status)
         } else {
@@ -176,7 +176,7 @@ impl ResponseHead {
         *self = Self { fields, ..Self::default() };
         let lines_start = self.parse_status_line(bytes, strictness)?;
         let (seen, end) = parse_lines(bytes, lines_start, &mut self.fields, limits.fields_max.into())?;
-        let is_switched = asked.is_switched_by(self.status);
+        let is_switched = asked.switches_protocol(self.status);
         if self.status == 101 && !is_switched {
             return Err(HeadFault::UnaskedSwitch);
         }
@@ -205,7 +205,7 @@ impl ResponseHead {
     }
 
     /// Marks the parsed head as received over HTTP/2; `has_body` tells whether anything followed it on the stream.
-    pub fn note_framed(&mut self, has_body: bool) {
+    pub fn note_http2(&mut self, has_body: bool) {
         self.version = Version::Http2;
         // The HTTP/2 connection decides on its reuse.
         self.keep_alive = true;

@@ -1,10 +1,10 @@
 //! Client side of an HTTP/2 connection: requests that are sent, and their responses.
 
 use super::code::{ErrorCode, Refused};
-use super::connection::{EndedStream, Http2, Http2ReadStage, Leaving};
-use super::fields::Unanswered;
+use super::connection::{EndedStream, GoawayProgress, Http2, Http2ReadStage};
+use super::fields::HeadRejection;
 use super::frame::{FLAG_END_STREAM, STREAM_MAX};
-use super::hpack::{PseudoHeaders, encode_asked};
+use super::hpack::{PseudoHeaders, encode_pseudo_headers};
 use super::role::Http2Role;
 use super::send::{Lines, encode_lines, split_line};
 use super::stream::{Gone, Http2StreamState, Loss};
@@ -23,7 +23,7 @@ impl Http2 {
     /// Whether requests may be sent: neither side has sent GOAWAY and the connection is open.
     pub fn may_open(&self) -> bool {
         self.stage != Http2ReadStage::Over
-            && self.leaving == Leaving::No
+            && self.leaving == GoawayProgress::No
             && self.goaway.is_none()
             && self.last < STREAM_MAX - 2
     }
@@ -42,8 +42,8 @@ impl Http2 {
     ///
     /// # Spec
     /// RFC 8441 §3
-    pub fn takes_tunnels(&self) -> bool {
-        self.peer.takes_tunnels
+    pub fn supports_tunnels(&self) -> bool {
+        self.peer.supports_tunnels
     }
 
     /// Opens a stream and sends the request head at the beginning of `text`, in the form in which eddy writes heads
@@ -68,11 +68,11 @@ impl Http2 {
             return Err(Gone);
         }
         let mut lines = Lines(text);
-        let Some((method, path)) = lines.next().and_then(asked_of) else { return Err(Gone) };
+        let Some((method, path)) = lines.next().and_then(method_and_target) else { return Err(Gone) };
         let upgrade = value_of(Lines(lines.0), b"upgrade");
         let accept = match upgrade {
             None => None,
-            Some(protocol) if protocol.eq_ignore_ascii_case(b"websocket") && self.peer.takes_tunnels => {
+            Some(protocol) if protocol.eq_ignore_ascii_case(b"websocket") && self.peer.supports_tunnels => {
                 Some(websocket_accept(value_of(Lines(lines.0), KEY).unwrap_or_default()))
             }
             Some(_) => return Err(Gone),
@@ -86,7 +86,7 @@ impl Http2 {
             protocol: if accept.is_some() { b"websocket" } else { b"" },
         };
         let mut block = std::mem::take(&mut self.sent_block);
-        encode_asked(&mut block, &asked, !self.has_sent_block);
+        encode_pseudo_headers(&mut block, &asked, !self.has_sent_block);
         let without = if accept.is_some() { KEY } else { b"" };
         encode_lines(&mut block, &mut self.sent_name, &mut lines, without);
         let id = if self.last == 0 { 1 } else { self.last + 2 };
@@ -103,7 +103,7 @@ impl Http2 {
 
     /// Returns the reason why a request was lost.
     pub fn loss(&self, id: u32) -> Loss {
-        self.streams.get(&id).and_then(|stream| stream.loss).unwrap_or(Loss::Cut)
+        self.streams.get(&id).and_then(|stream| stream.loss).unwrap_or(Loss::ConnectionEnded)
     }
 
     /// Whether anything follows the final response head; valid once that head has been read.
@@ -118,7 +118,7 @@ impl Http2 {
         let answered =
             self.fields.write_answer(&mut stream.body, is_ended, stream.is_for_head, stream.accept);
         let answered = answered.map_err(|unanswered| {
-            if let Unanswered::Head(fault) = unanswered {
+            if let HeadRejection::Head(fault) = unanswered {
                 stream.loss = Some(Loss::Head(fault));
             }
             Refused::Stream(id, ErrorCode::Protocol)
@@ -168,17 +168,17 @@ impl Http2 {
         self.goaway = Some(last);
         let beyond = (std::ops::Bound::Excluded(last), std::ops::Bound::Unbounded);
         for (id, stream) in self.streams.range_mut(beyond) {
-            stream.lose(Loss::Left);
+            stream.lose(Loss::GoawayBeforeProcessing);
             self.woken.push_back(*id);
         }
         Ok(())
     }
 
     /// Stops sending requests; sends GOAWAY once all responses are complete.
-    pub(super) fn leave_as_client(&mut self) {
-        if self.stage != Http2ReadStage::Over && self.leaving == Leaving::No {
-            self.leaving = Leaving::Last(0);
-            self.say_goodbye();
+    pub(super) fn shut_down_client(&mut self) {
+        if self.stage != Http2ReadStage::Over && self.leaving == GoawayProgress::No {
+            self.leaving = GoawayProgress::Last(0);
+            self.send_client_goaway();
         }
     }
 
@@ -194,18 +194,21 @@ impl Http2 {
             self.write_reset(id, code);
         }
         self.note_ended(EndedStream { stream: id, is_cut });
-        self.say_goodbye();
+        self.send_client_goaway();
     }
 
-    fn say_goodbye(&mut self) {
-        if self.stage != Http2ReadStage::Over && self.leaving == Leaving::Last(0) && self.streams.is_empty() {
+    fn send_client_goaway(&mut self) {
+        if self.stage != Http2ReadStage::Over
+            && self.leaving == GoawayProgress::Last(0)
+            && self.streams.is_empty()
+        {
             self.write_goaway(0, ErrorCode::NoError);
         }
     }
 }
 
 /// Returns method and target of a request line such as `GET / HTTP/1.1`.
-fn asked_of(line: &[u8]) -> Option<(&[u8], &[u8])> {
+fn method_and_target(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let line = line.strip_suffix(b" HTTP/1.1")?;
     let space = memchr::memchr(b' ', line)?;
     let (method, rest) = line.split_at_checked(space)?;

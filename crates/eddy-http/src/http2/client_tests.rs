@@ -83,7 +83,7 @@ fn server() -> Http2TestServer {
 }
 
 #[test]
-fn a_request_goes_as_frames_and_its_answer_comes_as_text() {
+fn a_request_is_sent_as_frames_and_its_response_received_as_text() {
     let mut client = Http2::client("https", Http2Limits::default(), WorkerTime::ZERO);
     let own = client.output()[PREFACE.len()..].to_vec();
     let settings = [0, 2, 0, 0, 0, 0, 0, 4, 0, 1, 0, 0, 0, 6, 0, 1, 0, 0];
@@ -115,7 +115,7 @@ fn a_request_goes_as_frames_and_its_answer_comes_as_text() {
 }
 
 #[test]
-fn an_answer_without_a_body_is_known_by_its_head() {
+fn a_response_without_a_body_ends_with_its_head() {
     for (text, fields) in [
         (GET, vec![(":status", "200")]),
         (GET, vec![(":status", "304"), ("content-length", "9")]),
@@ -130,7 +130,7 @@ fn an_answer_without_a_body_is_known_by_its_head() {
 }
 
 #[test]
-fn answers_that_break_the_rules_are_reset() {
+fn invalid_responses_are_reset() {
     let good = [(":status", "200")];
     let with = |more: &[(&'static str, &'static str)]| [good.as_slice(), more].concat();
     let cases = [
@@ -173,7 +173,7 @@ fn answers_that_break_the_rules_are_reset() {
 }
 
 #[test]
-fn what_no_server_may_say_ends_the_connection() {
+fn frames_that_a_server_must_not_send_end_the_connection() {
     let cases = [
         frame(frame::PUSH_PROMISE, OPEN, 1, &[0, 0, 0, 2]),
         head(2, ENDS, &[(":status", "200")]),
@@ -204,7 +204,7 @@ fn what_no_server_may_say_ends_the_connection() {
 }
 
 #[test]
-fn as_many_requests_go_at_once_as_the_server_takes() {
+fn concurrent_requests_follow_the_limit_of_the_server() {
     let mut server = server();
     server.says(&frame(frame::SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 2])).unwrap();
     assert_eq!(server.client.streams_max(), 2);
@@ -217,7 +217,7 @@ fn as_many_requests_go_at_once_as_the_server_takes() {
 }
 
 #[test]
-fn what_the_server_has_not_looked_at_is_known() {
+fn unprocessed_streams_are_known_after_goaway() {
     let mut server = server();
     for _ in 0..4 {
         server.asks(GET, true);
@@ -226,7 +226,7 @@ fn what_the_server_has_not_looked_at_is_known() {
     server.says(&reset(3, 2)).unwrap();
     server.says(&goaway(5, 0)).unwrap();
     let losses = [1, 3, 7].map(|id| server.client.loss(id));
-    assert_eq!(losses, [Loss::Refused, Loss::Reset, Loss::Left]);
+    assert_eq!(losses, [Loss::Refused, Loss::Reset, Loss::GoawayBeforeProcessing]);
     assert!(!server.client.may_open() && !server.client.is_over());
     assert_eq!(server.client.open(GET, true), Err(Gone));
     server.says(&head(5, ENDS, &[(":status", "204")])).unwrap();
@@ -246,7 +246,7 @@ fn what_the_server_has_not_looked_at_is_known() {
 }
 
 #[test]
-fn a_whole_answer_is_read_whatever_becomes_of_the_rest() {
+fn a_complete_response_is_read_even_if_the_request_is_reset() {
     type ServerEnd = fn(&mut Http2TestServer);
     let ends: [ServerEnd; 3] = [
         |server| server.says(&reset(1, 0)).unwrap(),
@@ -272,11 +272,11 @@ fn a_whole_answer_is_read_whatever_becomes_of_the_rest() {
     server.asks(GET, true);
     server.says(&head(1, OPEN, &[(":status", "200")])).unwrap();
     server.client.cut();
-    assert_eq!((server.reads(1), server.client.loss(1)), (Err(Gone), Loss::Cut));
+    assert_eq!((server.reads(1), server.client.loss(1)), (Err(Gone), Loss::ConnectionEnded));
 }
 
 #[test]
-fn what_is_not_wanted_any_more_is_called_off() {
+fn a_cancelled_request_is_reset() {
     let mut server = server();
     server.asks(GET, true);
     server.client.finish(1, ErrorCode::Cancel);
@@ -302,7 +302,7 @@ fn what_is_not_wanted_any_more_is_called_off() {
 }
 
 #[test]
-fn leaving_waits_for_the_last_answer() {
+fn closing_waits_for_the_last_response() {
     let mut server = server();
     server.asks(GET, true);
     server.client.leave();
@@ -315,7 +315,7 @@ fn leaving_waits_for_the_last_answer() {
 }
 
 #[test]
-fn an_answer_is_held_up_to_its_window() {
+fn a_response_is_buffered_up_to_its_window() {
     let mut server = server();
     server.asks(GET, true);
     server.says(&head(1, OPEN, &[(":status", "200")])).unwrap();
@@ -333,15 +333,15 @@ fn an_answer_is_held_up_to_its_window() {
 }
 
 #[test]
-fn a_hostile_server_runs_out_of_budget() {
+fn a_hostile_server_exhausts_its_budget() {
     for (flood, abuse) in [
         (frame(frame::PING, 0, 0, &[0; 8]), Abuse::Pings),
         (frame(frame::SETTINGS, 0, 0, &[]), Abuse::Settings),
         (frame(frame::DATA, 0, 1, &[]), Abuse::EmptyData),
         (frame(frame::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1]), Abuse::WindowUpdates),
         (reset(1, 8), Abuse::Resets),
-        (goaway(0x7fff_ffff, 0), Abuse::Others),
-        (frame(0x42, 0, 0, &[]), Abuse::Others),
+        (goaway(0x7fff_ffff, 0), Abuse::OtherFrames),
+        (frame(0x42, 0, 0, &[]), Abuse::OtherFrames),
         (head(1, OPEN, &[(":status", "103")]), Abuse::Resets),
     ] {
         let mut server = server();
@@ -368,7 +368,7 @@ fn a_hostile_server_runs_out_of_budget() {
 }
 
 #[test]
-fn heads_without_measure_are_not_gathered() {
+fn oversized_heads_are_not_buffered() {
     let mut server = server();
     server.asks(GET, true);
     let many: Vec<_> = std::iter::repeat_n(("a", "b"), 129).collect();
@@ -390,7 +390,7 @@ fn heads_without_measure_are_not_gathered() {
 }
 
 #[test]
-fn answers_out_of_proportion_to_what_came_end_the_link() {
+fn response_heads_out_of_proportion_to_their_encoding_end_the_link() {
     // Final heads, interim heads and trailers.
     for purpose in ["head", "interim", "trailers"] {
         let mut server = server();
@@ -412,7 +412,7 @@ fn answers_out_of_proportion_to_what_came_end_the_link() {
 }
 
 #[test]
-fn answers_out_of_proportion_are_held_for_few_requests_at_once() {
+fn response_heads_out_of_proportion_are_held_for_few_concurrent_requests() {
     let mut server = Http2TestServer::new(Http2Limits { budget: 1_000_000, ..Http2Limits::default() });
     let mut taken = Vec::new();
     for round in 0..20 {
@@ -431,7 +431,7 @@ fn answers_out_of_proportion_are_held_for_few_requests_at_once() {
 
 /// Random splits and changes of a server's bytes cause neither a panic nor invalid frames.
 #[test]
-fn no_bytes_make_it_panic() {
+fn arbitrary_bytes_do_not_panic() {
     let mut random = random_numbers(7);
     let (mut faults, mut answers) = (0, 0);
     for _ in 0..20_000 {
@@ -493,13 +493,13 @@ fn no_bytes_make_it_panic() {
 
 /// RFC 8441: an HTTP/1.1 upgrade is sent as an extended `CONNECT`, and 200 is read as 101.
 #[test]
-fn a_websocket_is_asked_for_as_a_tunnel_and_agreement_comes_as_a_switch() {
+fn a_websocket_is_requested_by_extended_connect_and_accepted_as_a_switch() {
     let ask = b"GET /chat HTTP/1.1\r\nHost: x.example\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n";
     let mut server = server();
-    assert!(!server.client.takes_tunnels());
+    assert!(!server.client.supports_tunnels());
     assert_eq!(server.client.open(ask, true), Err(Gone), "a server that takes none is asked for none");
     server.says(&frame(frame::SETTINGS, 0, 0, &[0, 8, 0, 0, 0, 1])).unwrap();
-    assert!(server.client.takes_tunnels());
+    assert!(server.client.supports_tunnels());
     server.hears();
     let other = b"GET /chat HTTP/1.1\r\nHost: x.example\r\nConnection: Upgrade\r\nUpgrade: spdy/3.1\r\n\r\n";
     assert_eq!(server.client.open(other, true), Err(Gone));

@@ -62,12 +62,12 @@ pub(super) enum Refused {
     Stream(u32, ErrorCode),
     Connection(ErrorCode),
     /// The abuse budget is used up.
-    Spent(Abuse),
+    BudgetExhausted(Abuse),
 }
 
 impl From<Abuse> for Refused {
     fn from(abuse: Abuse) -> Self {
-        Self::Spent(abuse)
+        Self::BudgetExhausted(abuse)
     }
 }
 

@@ -13,7 +13,7 @@ use super::limits::Http2Limits;
 use super::meter::AbuseMeter;
 use super::preface::PREFACE;
 use super::role::Http2Role;
-use super::settings::{PeerSettings, WINDOW, write_own};
+use super::settings::{PeerSettings, WINDOW, write_local_settings};
 use super::stream::{BodyReadResult, Gone, H2Head, Http2StreamState, Loss, ResetInitiator, Unread};
 
 /// Output size from which on streams wait with their data and no more input should be read.
@@ -23,7 +23,7 @@ const ENDED_MAX: usize = 256;
 /// Capacity above which memory is freed once it is not needed.
 const KEPT_BYTES_MAX: usize = 4 * 1024;
 /// Payload of the PING frame whose acknowledgement tells that the client has received GOAWAY.
-pub(super) const LEAVING: [u8; 8] = *b"eddy.bye";
+pub(super) const SHUTDOWN_PING_PAYLOAD: [u8; 8] = *b"eddy.bye";
 
 /// An HTTP/2 connection, on the server side ([`Self::new`]) or the client side ([`Self::client`]).
 ///
@@ -66,14 +66,14 @@ pub struct Http2 {
     pub(super) now: WorkerTime,
     pub(super) out: Vec<u8>,
     /// Bytes of the output that were written.
-    out_start: usize,
+    out_written: usize,
     /// Whether a field block was sent.
     pub(super) has_sent_block: bool,
     /// Reusable memory for outgoing field blocks and names.
     pub(super) sent_block: Vec<u8>,
     pub(super) sent_name: Vec<u8>,
     pub(super) meter: AbuseMeter,
-    pub(super) leaving: Leaving,
+    pub(super) leaving: GoawayProgress,
     opened: VecDeque<u32>,
     pub(super) woken: VecDeque<u32>,
     /// Streams that wait for the connection window or for space in the output.
@@ -121,10 +121,10 @@ pub(super) struct EndedStream {
 
 /// Progress of the shutdown announcement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leaving {
+pub(super) enum GoawayProgress {
     No,
     /// GOAWAY with the maximum stream ID was sent; requests that the client sent before receiving it are served.
-    Told,
+    FirstGoawaySent,
     /// GOAWAY with the actual last stream ID was sent.
     Last(u32),
 }
@@ -149,7 +149,7 @@ impl Http2 {
         limits: Http2Limits,
         now: WorkerTime,
     ) -> Self {
-        write_own(&mut out, &limits, role);
+        write_local_settings(&mut out, &limits, role);
         Self {
             limits,
             role,
@@ -169,12 +169,12 @@ impl Http2 {
             growth: WindowGrowth::default(),
             now,
             out,
-            out_start: 0,
+            out_written: 0,
             has_sent_block: false,
             sent_block: Vec::new(),
             sent_name: Vec::new(),
             meter: AbuseMeter::new(limits.budget, now),
-            leaving: Leaving::No,
+            leaving: GoawayProgress::No,
             opened: VecDeque::new(),
             woken: VecDeque::new(),
             stalled: Vec::new(),
@@ -183,21 +183,21 @@ impl Http2 {
 
     /// Returns the bytes to be written.
     pub fn output(&self) -> &[u8] {
-        self.out.get(self.out_start..).expect("no more is written than there is")
+        self.out.get(self.out_written..).expect("no more is written than there is")
     }
 
     /// Marks the first `count` bytes of the output as written.
     pub fn written(&mut self, count: usize) {
-        self.out_start += count;
+        self.out_written += count;
         self.meter.written(count);
-        if self.out_start >= self.out.len() {
+        if self.out_written >= self.out.len() {
             self.out.clear();
             self.out.shrink_to(KEPT_BYTES_MAX);
-            self.out_start = 0;
-        } else if self.out_start >= OUTPUT_BYTES_MAX {
+            self.out_written = 0;
+        } else if self.out_written >= OUTPUT_BYTES_MAX {
             // A client that never reads all output must not make it grow.
-            self.out.drain(..self.out_start);
-            self.out_start = 0;
+            self.out.drain(..self.out_written);
+            self.out_written = 0;
         }
         if !self.is_full() {
             self.wake_stalled();
@@ -230,13 +230,13 @@ impl Http2 {
     }
 
     /// Whether a shutdown was announced to the client, but not yet its actual last stream ID.
-    pub fn is_leaving(&self) -> bool {
-        self.leaving == Leaving::Told
+    pub fn is_shutting_down(&self) -> bool {
+        self.leaving == GoawayProgress::FirstGoawaySent
     }
 
     /// Whether the connection is finished except for writing the output.
     pub fn is_over(&self) -> bool {
-        let is_last = matches!(self.leaving, Leaving::Last(_)) || self.goaway.is_some();
+        let is_last = matches!(self.leaving, GoawayProgress::Last(_)) || self.goaway.is_some();
         self.stage == Http2ReadStage::Over || (is_last && self.streams.is_empty())
     }
 
@@ -247,19 +247,19 @@ impl Http2 {
     /// RFC 9113 §6.8
     pub fn leave(&mut self) {
         if self.role != Http2Role::Server {
-            return self.leave_as_client();
+            return self.shut_down_client();
         }
-        if self.stage != Http2ReadStage::Over && self.leaving == Leaving::No {
-            self.leaving = Leaving::Told;
+        if self.stage != Http2ReadStage::Over && self.leaving == GoawayProgress::No {
+            self.leaving = GoawayProgress::FirstGoawaySent;
             self.write_goaway(STREAM_MAX, ErrorCode::NoError);
-            write_frame(&mut self.out, frame::PING, 0, 0, &LEAVING);
+            write_frame(&mut self.out, frame::PING, 0, 0, &SHUTDOWN_PING_PAYLOAD);
         }
     }
 
     /// Sends GOAWAY with the last stream ID to the client.
-    pub fn leave_now(&mut self) {
-        if self.stage != Http2ReadStage::Over && !matches!(self.leaving, Leaving::Last(_)) {
-            self.leaving = Leaving::Last(self.last);
+    pub fn send_final_goaway(&mut self) {
+        if self.stage != Http2ReadStage::Over && !matches!(self.leaving, GoawayProgress::Last(_)) {
+            self.leaving = GoawayProgress::Last(self.last);
             self.write_goaway(self.last, ErrorCode::NoError);
         }
     }
@@ -270,16 +270,16 @@ impl Http2 {
             self.stage = Http2ReadStage::Over;
             self.write_goaway(if self.role == Http2Role::Server { self.last } else { 0 }, code);
         }
-        self.lose_all(Loss::Broken);
+        self.fail_all_streams(Loss::Broken);
     }
 
     /// Marks the transport as closed: no more input will arrive and output is pointless.
     pub fn cut(&mut self) {
         self.stage = Http2ReadStage::Over;
-        self.lose_all(Loss::Cut);
+        self.fail_all_streams(Loss::ConnectionEnded);
     }
 
-    fn lose_all(&mut self, loss: Loss) {
+    fn fail_all_streams(&mut self, loss: Loss) {
         for (id, stream) in &mut self.streams {
             match self.role {
                 Http2Role::Server => stream.end_both(ResetInitiator::Peer),
@@ -355,12 +355,12 @@ impl Http2 {
             Some(ResetInitiator::Peer) => self.note_ended(EndedStream { stream: id, is_cut: false }),
             // Recorded when it was reset.
             Some(ResetInitiator::Own) => {}
-            None if self.role == Http2Role::Server => self.finish_answer(id, &stream, code),
+            None if self.role == Http2Role::Server => self.finish_response(id, &stream, code),
             None => self.finish_request(id, &stream, code),
         }
     }
 
-    fn finish_answer(&mut self, id: u32, stream: &Http2StreamState, code: ErrorCode) {
+    fn finish_response(&mut self, id: u32, stream: &Http2StreamState, code: ErrorCode) {
         if stream.is_send_ended {
             self.meter.answered();
         }

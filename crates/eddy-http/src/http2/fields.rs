@@ -68,7 +68,7 @@ pub(super) struct Answered {
 
 /// Reason for rejecting a response head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unanswered {
+pub(super) enum HeadRejection {
     /// It violates HTTP/2.
     Malformed,
     /// It exceeds the limits.
@@ -297,24 +297,24 @@ impl FieldList {
         is_ended: bool,
         is_for_head: bool,
         accept: Option<[u8; WEBSOCKET_ACCEPT_BYTES]>,
-    ) -> Result<Answered, Unanswered> {
+    ) -> Result<Answered, HeadRejection> {
         if let Some(fault) = self.fault {
-            return Err(Unanswered::Head(fault));
+            return Err(HeadRejection::Head(fault));
         }
         let status = parse_status(&self.status).filter(|_| self.seen == Pseudo::Status as u8);
-        let status = status.filter(|_| !self.is_malformed).ok_or(Unanswered::Malformed)?;
+        let status = status.filter(|_| !self.is_malformed).ok_or(HeadRejection::Malformed)?;
         let is_interim = status < 200;
         let is_bodiless = is_for_head || matches!(status, 204 | 304);
         let length = if is_bodiless { Some(0) } else { self.length };
         let is_short = is_ended && length.is_some_and(|length| length > 0);
         // HTTP/2 has no protocol switch, and another response must follow an interim response.
         if status == 101 || (is_interim && is_ended) || is_short {
-            return Err(Unanswered::Malformed);
+            return Err(HeadRejection::Malformed);
         }
         let accept = accept.filter(|_| (200..300).contains(&status));
         // Data in a tunnel has no length.
         if accept.is_some() && self.length.is_some() {
-            return Err(Unanswered::Malformed);
+            return Err(HeadRejection::Malformed);
         }
         let host = self.host.as_deref().unwrap_or_default();
         let reason = status_reason(status).as_bytes();

@@ -98,7 +98,7 @@ impl WindowGrowth {
 impl Http2StreamState {
     /// Whether the window may grow, and enough of it was received for a round.
     pub(super) fn may_begin_round(&self, limits: &Http2Limits) -> bool {
-        self.window < limits.stream_window_max && self.round_received >= self.window / BEGINNING_PART
+        self.window < limits.stream_window_max && self.round_received >= self.window / ROUND_START_FRACTION
     }
 
     fn begin_round(&mut self) {
@@ -109,7 +109,7 @@ impl Http2StreamState {
     /// Ends a round of this duration; returns whether the window limited the stream, and is to grow.
     fn end_round(&mut self, duration: Millis) -> bool {
         let is_open = !self.is_recv_ended && self.reset.is_none();
-        let is_limit = self.round_read >= self.window / LIMITING_PART;
+        let is_limit = self.round_read >= self.window / WINDOW_LIMITED_FRACTION;
         let rate = u64::from(self.round_received) / duration.get().max(1);
         let is_faster = rate > self.rate_max + self.rate_max / RATE_GAIN_MIN;
         self.rate_max = self.rate_max.max(rate);
@@ -119,10 +119,10 @@ impl Http2StreamState {
 }
 
 /// A round begins when a stream has received one part in so many of its window: small bodies are not measured.
-const BEGINNING_PART: u32 = 4;
+const ROUND_START_FRACTION: u32 = 4;
 /// A stream is limited by its window when one part in so many of it is read in a round. A sender that waits for credit
 /// has sent all of its window, of which a quarter had come before the round began.
-const LIMITING_PART: u32 = 3;
+const WINDOW_LIMITED_FRACTION: u32 = 3;
 /// Factor by which a window grows. Two round trips pass until its effect is measured.
 const GROWTH: u32 = 4;
 /// Shortest round after which a window grows: on shorter paths 64 KiB carry 250 Mbit/s and more, and

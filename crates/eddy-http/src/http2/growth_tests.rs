@@ -162,7 +162,7 @@ fn limits() -> Http2Limits {
 }
 
 #[test]
-fn a_long_path_is_filled() {
+fn the_window_grows_to_fill_a_high_latency_path() {
     // 100 Mbit/s with a round trip of 80 ms: 1 MB is under way.
     let mut path = SimulatedPath::new(limits(), 40, 12_500);
     let id = path.ask();
@@ -185,7 +185,7 @@ fn a_long_path_is_filled() {
 }
 
 #[test]
-fn a_window_grows_no_further_than_its_path() {
+fn a_window_grows_no_further_than_its_bandwidth_delay_product() {
     // 10 Mbit/s with a round trip of 40 ms: 50 KB are under way.
     let mut path = SimulatedPath::new(limits(), 20, 1_250);
     let id = path.ask();
@@ -195,7 +195,7 @@ fn a_window_grows_no_further_than_its_path() {
 }
 
 #[test]
-fn a_slow_reader_gets_no_larger_window() {
+fn a_slow_reader_gets_no_window_growth() {
     let mut path = SimulatedPath::new(limits(), 40, 12_500);
     let id = path.ask();
     path.run(3_000, 100);
@@ -203,7 +203,7 @@ fn a_slow_reader_gets_no_larger_window() {
 }
 
 #[test]
-fn windows_grow_together_to_their_limit_and_are_taken_back() {
+fn windows_share_a_growth_limit_and_return_their_share() {
     let growth_max = 512 * 1024;
     let mut path = SimulatedPath::new(Http2Limits { growth_max, ..limits() }, 40, 12_500);
     let ids: Vec<u32> = (0..4).map(|_| path.ask()).collect();
@@ -239,7 +239,7 @@ fn small_bodies_are_not_measured() {
 }
 
 #[test]
-fn only_the_acknowledgement_of_the_round_is_free_of_charge() {
+fn only_the_ping_acknowledgement_of_the_measurement_is_free() {
     let accepted = |payload: &[u8]| {
         let mut path = SimulatedPath::new(limits(), 40, 12_500);
         path.ask();

@@ -41,7 +41,7 @@ pub enum Abuse {
     /// Heads many times larger than their received bytes, or beyond the limits (CVE-2026-49975 and others).
     Heads,
     /// Frames of other types.
-    Others,
+    OtherFrames,
 }
 
 /// Metric label of each [`Abuse`].
@@ -60,20 +60,20 @@ pub const ABUSE_LABELS: [&str; 9] = [
 /// Fraction of the budget that is refilled per second: a fifth.
 const REFILL_DIVISOR: u32 = 5;
 /// Refill for a complete response.
-const EARNED_BY_ANSWER: u32 = 4;
+const REFILL_PER_RESPONSE: u32 = 4;
 /// Written bytes that refill as much as a `WINDOW_UPDATE` costs.
-const BYTES_EARNING: usize = 1024;
+const REFILL_BYTES: usize = 1024;
 
 /// Decoded size of a header block that is free, whatever its received size: the size of the dynamic table, whose
 /// entries need not be referenced twice in one block.
 const HEAD_BYTES_FREE: usize = 4 * 1024;
 /// Decoded bytes that are free per received byte of a header block: Huffman codes, indexed names and the 32 bytes that
 /// each field counts in addition to its text stay below it.
-const HEAD_BYTES_PAID: usize = 4;
+const HEAD_EXPANSION_FREE: usize = 4;
 /// Price of each whole KiB beyond the free size.
 const HEAD_KIB_PRICE: u32 = 5;
 /// Price of a request head that exceeds the limits and gets 431.
-const HEAD_REFUSED_PRICE: u32 = 10;
+const HEAD_REFUSED_COST: u32 = 10;
 
 /// Minimum length of a `CONTINUATION` frame that does not count as part of a flood of small ones.
 const FULL_BYTES: usize = 1024;
@@ -88,7 +88,7 @@ impl Abuse {
         Self::WindowUpdates,
         Self::EmptyData,
         Self::Heads,
-        Self::Others,
+        Self::OtherFrames,
     ];
 
     /// Returns the metric label.
@@ -121,7 +121,7 @@ impl AbuseMeter {
             frame::WINDOW_UPDATE => (1, Abuse::WindowUpdates),
             // The number of full frames is limited by the limits of a head.
             frame::CONTINUATION => (if head.length < FULL_BYTES { 25 } else { 5 }, Abuse::Continuations),
-            _ => (5, Abuse::Others),
+            _ => (5, Abuse::OtherFrames),
         };
         self.spend(price, abuse)
     }
@@ -135,7 +135,7 @@ impl AbuseMeter {
     pub(super) fn head_bytes_max(&self, received: usize) -> usize {
         let paid = usize::try_from((self.left / HEAD_KIB_PRICE).saturating_add(1)).unwrap_or(usize::MAX);
         received
-            .saturating_mul(HEAD_BYTES_PAID)
+            .saturating_mul(HEAD_EXPANSION_FREE)
             .saturating_add(HEAD_BYTES_FREE)
             .saturating_add(paid.saturating_mul(1024))
     }
@@ -145,7 +145,7 @@ impl AbuseMeter {
     ///
     /// The excess of a well-behaved encoder is zero: a cookie sent by index with each request is in the table once.
     pub(super) fn head(&mut self, received: usize, decoded: usize) -> Result<usize, Abuse> {
-        let free = received.saturating_mul(HEAD_BYTES_PAID).saturating_add(HEAD_BYTES_FREE);
+        let free = received.saturating_mul(HEAD_EXPANSION_FREE).saturating_add(HEAD_BYTES_FREE);
         let excess = decoded.saturating_sub(free);
         let units = u32::try_from(excess / 1024).unwrap_or(u32::MAX);
         self.spend(units.saturating_mul(HEAD_KIB_PRICE), Abuse::Heads)?;
@@ -154,17 +154,17 @@ impl AbuseMeter {
 
     /// Charges a request head that exceeds the limits.
     pub(super) fn head_refused(&mut self) -> Result<(), Abuse> {
-        self.spend(HEAD_REFUSED_PRICE, Abuse::Heads)
+        self.spend(HEAD_REFUSED_COST, Abuse::Heads)
     }
 
     /// Refills for a complete response, sent or received.
     pub(super) fn answered(&mut self) {
-        self.earn(EARNED_BY_ANSWER);
+        self.earn(REFILL_PER_RESPONSE);
     }
 
     /// Refills for written bytes.
     pub(super) fn written(&mut self, bytes: usize) {
-        self.earn(u32::try_from(bytes / BYTES_EARNING).unwrap_or(u32::MAX));
+        self.earn(u32::try_from(bytes / REFILL_BYTES).unwrap_or(u32::MAX));
     }
 
     fn earn(&mut self, units: u32) {
@@ -221,11 +221,11 @@ mod tests {
                 return (count, abuse);
             }
         }
-        (usize::MAX, Abuse::Others)
+        (usize::MAX, Abuse::OtherFrames)
     }
 
     #[test]
-    fn every_flood_ends_and_is_called_by_its_name() {
+    fn every_flood_is_ended_and_named() {
         let floods = [
             (frame(frame::RST_STREAM, 0, 4), 200, Abuse::Resets),
             (frame(frame::CONTINUATION, 0, 0), 40, Abuse::Continuations),
@@ -235,7 +235,7 @@ mod tests {
             (frame(frame::WINDOW_UPDATE, 0, 4), 1000, Abuse::WindowUpdates),
             (frame(frame::DATA, 0, 0), 200, Abuse::EmptyData),
             (frame(frame::DATA, FLAG_PADDED, 4), 200, Abuse::EmptyData),
-            (frame(0xbb, 0, 6), 200, Abuse::Others),
+            (frame(0xbb, 0, 6), 200, Abuse::OtherFrames),
             (frame(frame::HEADERS, FLAG_END_STREAM, 1), 1000, Abuse::Resets),
         ];
         for (frame, count, abuse) in floods {
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn data_is_free_and_so_is_its_end() {
+    fn data_and_its_end_cost_no_budget() {
         let free = [
             frame(frame::DATA, 0, 1),
             frame(frame::DATA, FLAG_END_STREAM, 0),
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn time_and_answers_give_the_budget_back() {
+    fn time_and_responses_restore_the_budget() {
         let mut meter = AbuseMeter::new(BUDGET, WorkerTime::ZERO);
         let ping = frame(frame::PING, 0, 8);
         (0..200).for_each(|_| meter.frame(&ping, None).unwrap());

@@ -2,7 +2,7 @@
 //!
 //! [`Http2`] is a connection. It is fed the received bytes, reports new requests or response data, and collects the
 //! output; stream bodies are read and written through it. Heads are converted from and to the text form that all heads
-//! in eddy have, for [`crate::RequestHead::parse_framed`] or [`crate::ResponseHead`].
+//! in eddy have, for [`crate::RequestHead::parse_http2`] or [`crate::ResponseHead`].
 
 mod client;
 mod code;
@@ -34,5 +34,5 @@ pub use code::{ErrorCode, Http2Fault};
 pub use connection::Http2;
 pub use limits::Http2Limits;
 pub use meter::{ABUSE_LABELS, Abuse};
-pub use preface::{Spoken, spoken};
+pub use preface::{DetectedProtocol, spoken};
 pub use stream::{BodyReadResult, Gone, H2Head, Loss, Unread};

@@ -5,7 +5,9 @@ use std::ops::ControlFlow;
 use eddy_ids::WorkerTime;
 
 use super::code::{ErrorCode, Http2Fault, Refused};
-use super::connection::{Block, EndedStream, Http2, Http2ReadStage, LEAVING, Leaving, Purpose};
+use super::connection::{
+    Block, EndedStream, GoawayProgress, Http2, Http2ReadStage, Purpose, SHUTDOWN_PING_PAYLOAD,
+};
 use super::frame::{
     self, FLAG_ACK, FLAG_END_HEADERS, FLAG_END_STREAM, FLAG_PADDED, FLAG_PRIORITY, FRAME_BYTES_MAX,
     FRAME_HEAD_BYTES, FrameHead, STREAM_MAX, number, signed, write_frame,
@@ -14,7 +16,7 @@ use super::growth::ROUND;
 use super::preface::PREFACE;
 use super::role::Http2Role;
 use super::settings::write_ack;
-use super::stream::{Http2StreamState, Loss, ResetInitiator, Unwanted};
+use super::stream::{DataRejection, Http2StreamState, Loss, ResetInitiator};
 use crate::head::HeadFault;
 
 /// Capacity above which the memory of a field block is freed.
@@ -73,7 +75,7 @@ impl Http2 {
         match self.frame(&head, payload) {
             Ok(()) => {}
             Err(Refused::Connection(code)) => return Err(Http2Fault::Protocol(code)),
-            Err(Refused::Spent(abuse)) => return Err(Http2Fault::Abuse(abuse)),
+            Err(Refused::BudgetExhausted(abuse)) => return Err(Http2Fault::Abuse(abuse)),
             Err(Refused::Stream(id, code)) => {
                 self.reset(id, code);
                 self.meter.reset().map_err(Http2Fault::Abuse)?;
@@ -144,7 +146,7 @@ impl Http2 {
         // A response begins with its head.
         let received = match self.role {
             Http2Role::Client { .. } if stream.reset.is_none() && !stream.is_answered => {
-                Err(Unwanted::Refused(ErrorCode::Protocol))
+                Err(DataRejection::Refused(ErrorCode::Protocol))
             }
             Http2Role::Client { .. } | Http2Role::Server => {
                 stream.receive(data, payload.len(), head.has(FLAG_END_STREAM))
@@ -162,9 +164,9 @@ impl Http2 {
             Err(unwanted) => {
                 self.release(payload.len());
                 match unwanted {
-                    Unwanted::Late => Ok(()),
-                    Unwanted::Refused(code) => Err(Refused::Stream(id, code)),
-                    Unwanted::Closed => Err(Refused::Connection(ErrorCode::StreamClosed)),
+                    DataRejection::Late => Ok(()),
+                    DataRejection::Refused(code) => Err(Refused::Stream(id, code)),
+                    DataRejection::Closed => Err(Refused::Connection(ErrorCode::StreamClosed)),
                 }
             }
         }
@@ -215,8 +217,8 @@ impl Http2 {
         if id > self.last {
             return Ok(match self.leaving {
                 // The client will send the request again elsewhere.
-                Leaving::Last(_) => Purpose::Nothing,
-                Leaving::No | Leaving::Told => Purpose::Request,
+                GoawayProgress::Last(_) => Purpose::Nothing,
+                GoawayProgress::No | GoawayProgress::FirstGoawaySent => Purpose::Request,
             });
         }
         if let Some(stream) = self.streams.get(&id) {
@@ -410,8 +412,8 @@ impl Http2 {
         }
         if !head.has(FLAG_ACK) {
             write_frame(&mut self.out, frame::PING, FLAG_ACK, 0, payload);
-        } else if payload == LEAVING && self.leaving == Leaving::Told {
-            self.leave_now();
+        } else if payload == SHUTDOWN_PING_PAYLOAD && self.leaving == GoawayProgress::FirstGoawaySent {
+            self.send_final_goaway();
         } else if payload == ROUND {
             self.end_round();
         }

@@ -132,7 +132,7 @@ pub(super) fn encode_lines(block: &mut Vec<u8>, name: &mut Vec<u8>, lines: &mut 
         let Some((before, value)) = split_line(line) else { continue };
         name.clear();
         name.extend(before.iter().map(u8::to_ascii_lowercase));
-        if !is_left_out(name) && name != without {
+        if !is_connection_specific(name) && name != without {
             encode_field(block, name, value);
         }
     }
@@ -172,7 +172,7 @@ fn status_of(line: &[u8]) -> Option<u16> {
 }
 
 /// Whether a field is about an HTTP/1 connection (RFC 9113 §8.2.2), or is replaced by `:authority`.
-fn is_left_out(name: &[u8]) -> bool {
+fn is_connection_specific(name: &[u8]) -> bool {
     matches!(
         name,
         b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding" | b"upgrade" | b"host"

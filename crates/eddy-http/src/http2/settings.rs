@@ -14,7 +14,7 @@ const MAX_HEADER_LIST_SIZE: u16 = 0x6;
 /// Extended `CONNECT` (RFC 8441 §3).
 const ENABLE_CONNECT_PROTOCOL: u16 = 0x8;
 /// Maximum concurrent streams of a peer that has not announced any (RFC 9113 §6.5.2 recommends at least as many).
-const STREAMS_UNTOLD: u32 = 100;
+const STREAMS_DEFAULT: u32 = 100;
 /// Largest frame size that may be announced.
 const MAX_FRAME_SIZE_MAX: u32 = (1 << 24) - 1;
 /// Initial window of a connection.
@@ -28,12 +28,12 @@ pub(super) struct PeerSettings {
     /// Maximum concurrent streams.
     pub(super) streams_max: u32,
     /// Whether the peer accepts extended `CONNECT`.
-    pub(super) takes_tunnels: bool,
+    pub(super) supports_tunnels: bool,
 }
 
 impl Default for PeerSettings {
     fn default() -> Self {
-        Self { stream_window: WINDOW, streams_max: STREAMS_UNTOLD, takes_tunnels: false }
+        Self { stream_window: WINDOW, streams_max: STREAMS_DEFAULT, supports_tunnels: false }
     }
 }
 
@@ -66,7 +66,7 @@ impl PeerSettings {
                 MAX_CONCURRENT_STREAMS => self.streams_max = value,
                 ENABLE_CONNECT_PROTOCOL if value > 1 => return Err(Refused::PROTOCOL),
                 // Cannot be withdrawn.
-                ENABLE_CONNECT_PROTOCOL => self.takes_tunnels |= value == 1,
+                ENABLE_CONNECT_PROTOCOL => self.supports_tunnels |= value == 1,
                 HEADER_TABLE_SIZE | ENABLE_PUSH | MAX_FRAME_SIZE | MAX_HEADER_LIST_SIZE => {}
                 // Unknown settings are ignored.
                 _ => {}
@@ -77,7 +77,7 @@ impl PeerSettings {
 }
 
 /// Writes the own settings, and the window of the connection.
-pub(super) fn write_own(out: &mut Vec<u8>, limits: &Http2Limits, role: Http2Role) {
+pub(super) fn write_local_settings(out: &mut Vec<u8>, limits: &Http2Limits, role: Http2Role) {
     let of_role: &[(u16, u32)] = match role {
         Http2Role::Server => &[(MAX_CONCURRENT_STREAMS, limits.streams_max), (ENABLE_CONNECT_PROTOCOL, 1)],
         Http2Role::Client { .. } => &[(ENABLE_PUSH, 0)],

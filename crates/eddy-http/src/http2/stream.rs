@@ -8,7 +8,7 @@ use crate::websocket::WEBSOCKET_ACCEPT_BYTES;
 /// A request head received on a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct H2Head {
-    /// Head in text form, for [`crate::RequestHead::parse_framed`]; empty where there is a fault.
+    /// Head in text form, for [`crate::RequestHead::parse_http2`]; empty where there is a fault.
     pub text: Vec<u8>,
     /// Reason for rejecting the head.
     pub fault: Option<HeadFault>,
@@ -49,7 +49,7 @@ pub enum Loss {
     /// The server refused the stream without processing it: the request may be sent again, whatever its method.
     Refused,
     /// The server sent GOAWAY before processing it: the request may be sent again, and the server counts as healthy.
-    Left,
+    GoawayBeforeProcessing,
     /// The server has reset the stream.
     Reset,
     /// The response head was rejected.
@@ -57,7 +57,7 @@ pub enum Loss {
     /// The response or the connection violates the protocol.
     Broken,
     /// The connection has ended.
-    Cut,
+    ConnectionEnded,
 }
 
 /// Side that reset a stream.
@@ -69,7 +69,7 @@ pub(super) enum ResetInitiator {
 
 /// Reason for rejecting data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unwanted {
+pub(super) enum DataRejection {
     /// This side has ended the stream; the data crossed the reset.
     Late,
     /// The peer itself has ended the stream.
@@ -180,20 +180,25 @@ impl Http2StreamState {
     ///
     /// # Errors
     /// The reason for rejecting the data; nothing of it is kept.
-    pub(super) fn receive(&mut self, data: &[u8], frame_bytes: usize, ends: bool) -> Result<(), Unwanted> {
+    pub(super) fn receive(
+        &mut self,
+        data: &[u8],
+        frame_bytes: usize,
+        ends: bool,
+    ) -> Result<(), DataRejection> {
         match self.reset {
-            Some(ResetInitiator::Own) => return Err(Unwanted::Late),
-            Some(ResetInitiator::Peer) => return Err(Unwanted::Closed),
-            None if self.is_recv_ended => return Err(Unwanted::Refused(ErrorCode::StreamClosed)),
+            Some(ResetInitiator::Own) => return Err(DataRejection::Late),
+            Some(ResetInitiator::Peer) => return Err(DataRejection::Closed),
+            None if self.is_recv_ended => return Err(DataRejection::Refused(ErrorCode::StreamClosed)),
             None => {}
         }
         self.recv_window -= signed(frame_bytes);
         if self.recv_window < 0 {
-            return Err(Unwanted::Refused(ErrorCode::FlowControl));
+            return Err(DataRejection::Refused(ErrorCode::FlowControl));
         }
         if let Some(owed) = &mut self.owed {
             let left = owed.checked_sub(data.len() as u64).filter(|left| !ends || *left == 0);
-            *owed = left.ok_or(Unwanted::Refused(ErrorCode::Protocol))?;
+            *owed = left.ok_or(DataRejection::Refused(ErrorCode::Protocol))?;
         }
         let received = u32::try_from(frame_bytes).unwrap_or(u32::MAX);
         self.round_received = self.round_received.saturating_add(received);

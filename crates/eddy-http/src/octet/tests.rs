@@ -10,7 +10,7 @@ fn out_of_target(byte: u8) -> bool {
 }
 
 #[test]
-fn finders_agree_with_the_slow_one_for_every_byte_at_every_place() {
+fn finders_agree_with_the_reference_for_every_byte_at_every_position() {
     for length in 0..20 {
         for place in 0..length {
             for byte in 0..=255u8 {
@@ -25,7 +25,7 @@ fn finders_agree_with_the_slow_one_for_every_byte_at_every_place() {
 }
 
 #[test]
-fn finders_agree_when_marks_are_neighbours() {
+fn finders_agree_when_matches_are_adjacent() {
     for a in 0..=255u8 {
         for b in [0, 1, b' ', b'!', b':', b'#', b'?', b'\t', 0x7f, 0x80, 0xff] {
             check(&[b'x', a, b, b'y'], 0);
@@ -68,7 +68,7 @@ fn check(bytes: &[u8], at: usize) {
 }
 
 #[test]
-fn words_read_from_the_first_byte_upwards() {
+fn words_are_loaded_in_little_endian_order() {
     for length in 0..8 {
         assert_eq!(load(&b"12345678"[..length]), word_of(&b"12345678"[..length]));
     }
@@ -76,7 +76,7 @@ fn words_read_from_the_first_byte_upwards() {
 }
 
 #[test]
-fn classes_follow_the_grammar() {
+fn character_classes_follow_the_grammar() {
     for byte in 0..=255u8 {
         let special = b"!#$%&'*+-.^_`|~".contains(&byte);
         assert_eq!(is_tchar(byte), byte.is_ascii_alphanumeric() || special, "{byte}");

@@ -81,13 +81,13 @@ impl ForwardedClient<'_> {
             self.write_x_forwarded(out, fields, authority, decided);
         }
         // A trusted peer's statement about its own client takes precedence over the certificate of the peer itself.
-        let is_told = self.is_trusted && fields.first_named(CLIENT_CERTIFICATE.as_bytes()).is_some();
-        if !self.certificate.is_empty() && !is_told && !decided.has_named(CLIENT_CERTIFICATE) {
+        let is_in_response = self.is_trusted && fields.first_named(CLIENT_CERTIFICATE.as_bytes()).is_some();
+        if !self.certificate.is_empty() && !is_in_response && !decided.has_named(CLIENT_CERTIFICATE) {
             write_field(out, CLIENT_CERTIFICATE.as_bytes(), self.certificate.as_bytes());
         }
         if self.policy.forwarded && !decided.has("forwarded", FieldId::Forwarded) {
             out.extend_from_slice(b"Forwarded: ");
-            self.write_earlier(out, fields, FieldId::Forwarded);
+            self.write_trusted_values(out, fields, FieldId::Forwarded);
             self.write_element(out, authority);
             out.extend_from_slice(LINE_END);
         }
@@ -126,7 +126,7 @@ impl ForwardedClient<'_> {
     fn write_for(&self, out: &mut Vec<u8>, fields: Fields<'_>) {
         let start = out.len();
         out.extend_from_slice(b"X-Forwarded-For: ");
-        let has_earlier = self.write_earlier(out, fields, FieldId::XForwardedFor);
+        let has_earlier = self.write_trusted_values(out, fields, FieldId::XForwardedFor);
         if !self.address.is_empty() {
             out.extend_from_slice(self.address);
         } else if has_earlier {
@@ -139,7 +139,7 @@ impl ForwardedClient<'_> {
     }
 
     /// Writes the values of a trusted peer, to be extended; returns whether there were any.
-    fn write_earlier(&self, out: &mut Vec<u8>, fields: Fields<'_>, id: FieldId) -> bool {
+    fn write_trusted_values(&self, out: &mut Vec<u8>, fields: Fields<'_>, id: FieldId) -> bool {
         let mut has_earlier = false;
         for value in fields.all(id).filter(|value| self.is_trusted && !value.is_empty()) {
             out.extend_from_slice(value);

@@ -32,7 +32,7 @@ pub struct RequestWrite<'a> {
     /// Protocol that the upstream is asked to switch to, if any; such a request has no body.
     pub upgrade: Option<&'a [u8]>,
     /// Whether the client's `Expect: 100-continue` is forwarded, so that the upstream responds to it.
-    pub passes_expectation: bool,
+    pub forwards_expectation: bool,
 }
 
 /// Request ID and the field that carries it.
@@ -49,7 +49,7 @@ pub struct RequestId<'a> {
 /// Writes a request head towards the upstream, always as HTTP/1.1.
 ///
 /// Framing and `Host` are written anew. Removed are: hop-by-hop fields and those that `Connection` nominates, `Expect`
-/// unless [`RequestWrite::passes_expectation`], `Upgrade` except for the requested protocol, and with it the fields of
+/// unless [`RequestWrite::forwards_expectation`], `Upgrade` except for the requested protocol, and with it the fields of
 /// other handshakes, spellings that could be taken for a field that eddy knows, and forwarding fields of untrusted
 /// peers.
 ///
@@ -162,7 +162,7 @@ fn write_framing(out: &mut Vec<u8>, request: &RequestWrite<'_>) {
         }
         None => {}
     }
-    if request.passes_expectation {
+    if request.forwards_expectation {
         debug_assert!(!request.body.is_empty(), "without a body there is nothing to wait for");
         out.extend_from_slice(b"Expect: 100-continue\r\n");
     }

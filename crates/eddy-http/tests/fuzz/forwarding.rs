@@ -41,7 +41,7 @@ pub(crate) fn forwarding(data: &[u8]) {
         via: has(32).then_some("eddy"),
         request_id: has(32).then_some(RequestId { name: ID_NAME, value: ID, replace: has(1) }),
         upgrade: None,
-        passes_expectation: false,
+        forwards_expectation: false,
     };
     let mut out = Vec::new();
     write_request_head(&mut out, &write);

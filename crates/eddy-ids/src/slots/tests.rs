@@ -54,7 +54,7 @@ fn a_removed_id_finds_nothing() {
 }
 
 #[test]
-fn a_key_without_a_value_is_gone_with_its_id() {
+fn a_key_without_a_value_is_removed_with_its_id() {
     let empty = Parts::default();
     let mut draft = empty.draft();
     let (promised, defined) = (draft.reserve("a"), draft.reserve("b"));
@@ -90,7 +90,7 @@ fn equal_values_keep_their_reference() {
 }
 
 #[test]
-fn a_key_that_comes_back_is_another_id() {
+fn a_key_added_again_gets_another_id() {
     let first = next(&Parts::default(), &[("a", 1)]);
     let third = next(&next(&first, &[]), &[("a", 1)]);
     let (before, after) = (first.id_of("a").unwrap(), third.id_of("a").unwrap());

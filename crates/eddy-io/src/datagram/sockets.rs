@@ -45,7 +45,7 @@ impl DatagramListener {
         let socket = UdpSocket::from_std(socket.into())?;
         let bound = socket.local_addr()?;
         if bound.ip().is_unspecified() {
-            ask_for_local(socket.as_fd(), bound.is_ipv4())?;
+            enable_local_address(socket.as_fd(), bound.is_ipv4())?;
         }
         Ok(Self { socket, bound })
     }
@@ -173,7 +173,7 @@ impl DatagramLink {
 }
 
 /// Makes the kernel report the destination address of each datagram.
-fn ask_for_local(socket: BorrowedFd<'_>, is_ipv4: bool) -> io::Result<()> {
+fn enable_local_address(socket: BorrowedFd<'_>, is_ipv4: bool) -> io::Result<()> {
     let (level, option) = if is_ipv4 {
         (libc::IPPROTO_IP, libc::IP_PKTINFO)
     } else {

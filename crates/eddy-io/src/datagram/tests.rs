@@ -15,7 +15,7 @@ fn runtime() -> Runtime {
 }
 
 fn listener(address: &str) -> DatagramListener {
-    DatagramListener::new(listen_udp(address.parse().unwrap(), PortSharing::WithOthers).unwrap()).unwrap()
+    DatagramListener::new(listen_udp(address.parse().unwrap(), PortSharing::ReusePort).unwrap()).unwrap()
 }
 
 async fn in_time<T>(what: impl Future<Output = T>) -> T {
@@ -40,7 +40,7 @@ fn client(at: &str) -> Plain {
 
 /// A client that sends to one of several addresses gets its response from that address.
 #[test]
-fn answers_come_from_where_the_client_writes_to() {
+fn replies_are_sent_from_the_address_that_the_client_used() {
     runtime().block_on(async {
         let mut room = vec![0; DATAGRAM_BYTES_MAX];
         for (bound, asked, from) in [
@@ -68,7 +68,7 @@ fn answers_come_from_where_the_client_writes_to() {
 }
 
 #[test]
-fn an_endpoint_that_takes_nothing_is_told_of() {
+fn an_unreachable_endpoint_is_reported() {
     runtime().block_on(async {
         let gone = Plain::bind("127.83.82.1:0").unwrap().local_addr().unwrap();
         let link = DatagramLink::connect(gone).unwrap();
@@ -83,7 +83,7 @@ fn an_endpoint_that_takes_nothing_is_told_of() {
 }
 
 #[test]
-fn only_its_endpoint_is_heard_on_a_link() {
+fn a_link_receives_only_from_its_endpoint() {
     runtime().block_on(async {
         let (endpoint, stranger) = (client("127.0.0.1:0"), client("127.0.0.1:0"));
         let link = DatagramLink::connect(endpoint.local_addr().unwrap()).unwrap();
@@ -99,7 +99,7 @@ fn only_its_endpoint_is_heard_on_a_link() {
 }
 
 #[test]
-fn what_the_kernel_says_is_read_with_care() {
+fn control_messages_of_the_kernel_are_validated() {
     for local in ["192.0.2.7", "2001:db8::7"] {
         let local: IpAddr = local.parse().unwrap();
         let (control, len) = control_of(local);

@@ -3,5 +3,5 @@
 mod pool;
 mod splice;
 
-pub use pool::{LeasedPipe, PIPE_BYTES, PIPE_BYTES_LEAST, PipePool, SharedPipes};
+pub use pool::{LeasedPipe, PIPE_BYTES, PIPE_BYTES_MIN, PipePool, SharedPipes};
 pub use splice::{Splice, SpliceFault, Spliced};

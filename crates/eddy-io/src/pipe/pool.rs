@@ -22,10 +22,10 @@ use crate::pool::{Pool, Reusable, Reuse};
 pub const PIPE_BYTES: usize = 256 * 1024;
 /// Minimum pipe capacity in bytes. A smaller pipe is slower than copying and is not used; the kernel creates such pipes
 /// when the user's quota is used up.
-pub const PIPE_BYTES_LEAST: usize = 64 * 1024;
+pub const PIPE_BYTES_MIN: usize = 64 * 1024;
 
 /// Maximum idle pipes that a worker keeps for itself.
-const OWN_MAX: usize = 10;
+const IDLE_PIPES_MAX: usize = 10;
 /// Maximum total pipe capacity of a process, in bytes; the limit of users that are exempt from the kernel's quota.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Kernel setting with the pipe quota of an unprivileged user in pages, and its default.
@@ -66,7 +66,7 @@ pub struct SharedPipes {
 #[derive(Debug)]
 pub struct PipePool {
     shared: Arc<SharedPipes>,
-    own: Pool<Box<Pipe>, OWN_MAX>,
+    own: Pool<Box<Pipe>, IDLE_PIPES_MAX>,
     /// Whether creating a pipe has failed since the last trim: it is not retried for each transfer.
     is_short: Cell<bool>,
 }
@@ -90,7 +90,7 @@ impl Pipe {
         let (out, into) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
         // Beyond the quota the kernel refuses; the capacity that the pipe has then decides.
         let _ = fcntl_setpipe_size(&into, PIPE_BYTES);
-        let capacity = fcntl_getpipe_size(&into).ok().filter(|bytes| *bytes >= PIPE_BYTES_LEAST)?;
+        let capacity = fcntl_getpipe_size(&into).ok().filter(|bytes| *bytes >= PIPE_BYTES_MIN)?;
         budget.bytes.fetch_add(capacity as u64, Relaxed);
         Some(Box::new(Self { into, out, capacity, held: 0, budget: Arc::clone(budget) }))
     }
@@ -161,13 +161,13 @@ impl PipePool {
     pub fn take(self: &Rc<Self>) -> Option<LeasedPipe> {
         let pipe = match self.own.take_idle() {
             Some(pipe) => pipe,
-            None => self.take_elsewhere()?,
+            None => self.take_shared_pipe()?,
         };
         Some(LeasedPipe { pipe: ManuallyDrop::new(pipe), pool: Rc::clone(self) })
     }
 
     #[cold]
-    fn take_elsewhere(&self) -> Option<Box<Pipe>> {
+    fn take_shared_pipe(&self) -> Option<Box<Pipe>> {
         let pipe = self.shared.overflow().take_idle();
         if pipe.is_some() || self.is_short.get() {
             return pipe;
@@ -179,12 +179,12 @@ impl PipePool {
 
     #[inline]
     fn give(&self, pipe: Box<Pipe>) {
-        if self.own.is_full() { self.give_elsewhere(pipe) } else { self.own.put(pipe) }
+        if self.own.is_full() { self.share_pipe(pipe) } else { self.own.put(pipe) }
     }
 
     /// Surplus pipes go to other workers.
     #[cold]
-    fn give_elsewhere(&self, pipe: Box<Pipe>) {
+    fn share_pipe(&self, pipe: Box<Pipe>) {
         self.shared.overflow().put(pipe);
     }
 
@@ -250,7 +250,7 @@ mod tests {
     const MANY: u64 = 64 * 1024 * 1024;
 
     #[test]
-    fn a_pipe_is_used_again() {
+    fn a_pipe_is_reused() {
         let pool = PipePool::new(Arc::new(SharedPipes::with_budget(MANY)));
         let first = pool.take().unwrap();
         assert_eq!(first.capacity(), PIPE_BYTES);
@@ -274,13 +274,13 @@ mod tests {
     }
 
     #[test]
-    fn what_a_worker_has_too_many_of_others_take() {
+    fn surplus_pipes_of_a_worker_are_reused_by_others() {
         let shared = Arc::new(SharedPipes::with_budget(MANY));
         let (one, other) = (PipePool::new(Arc::clone(&shared)), PipePool::new(Arc::clone(&shared)));
-        let taken: Vec<_> = (0..OWN_MAX + 3).map(|_| one.take().unwrap()).collect();
+        let taken: Vec<_> = (0..IDLE_PIPES_MAX + 3).map(|_| one.take().unwrap()).collect();
         let bytes = shared.bytes();
         drop(taken);
-        assert_eq!(one.own.count(), OWN_MAX);
+        assert_eq!(one.own.count(), IDLE_PIPES_MAX);
         let taken: Vec<_> = (0..3).map(|_| other.take().unwrap()).collect();
         assert_eq!(shared.bytes(), bytes, "none of them is new");
         drop(taken);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_holds_and_what_is_closed_is_given_back_to_it() {
+    fn the_budget_is_respected_and_closed_pipes_are_returned_to_it() {
         let shared = Arc::new(SharedPipes::with_budget(2 * PIPE_BYTES as u64));
         let pool = PipePool::new(Arc::clone(&shared));
         let (one, two) = (pool.take().unwrap(), pool.take().unwrap());
@@ -304,14 +304,18 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_needed_for_a_while_is_closed() {
+    fn unused_pipes_are_closed_after_a_while() {
         let shared = Arc::new(SharedPipes::with_budget(MANY));
         let pool = PipePool::new(Arc::clone(&shared));
-        let taken: Vec<_> = (0..OWN_MAX + 2).map(|_| pool.take().unwrap()).collect();
+        let taken: Vec<_> = (0..IDLE_PIPES_MAX + 2).map(|_| pool.take().unwrap()).collect();
         drop(taken);
         pool.trim();
         pool.trim_shared();
-        assert_eq!(shared.bytes(), (OWN_MAX as u64 + 2) * PIPE_BYTES as u64, "they were needed until now");
+        assert_eq!(
+            shared.bytes(),
+            (IDLE_PIPES_MAX as u64 + 2) * PIPE_BYTES as u64,
+            "they were needed until now"
+        );
         drop(pool.take());
         drop(pool.take());
         pool.trim();
@@ -322,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_that_ends_closes_its_pipes() {
+    fn a_dropped_pool_closes_its_pipes() {
         let shared = Arc::new(SharedPipes::with_budget(MANY));
         let pool = PipePool::new(Arc::clone(&shared));
         drop(pool.take());

@@ -109,7 +109,7 @@ impl Splice {
                     self.pipe = Some(pipe);
                     return Poll::Ready(Ok(PipeFill::Bytes(count)));
                 }
-                Err(error) if is_passing(&error) => {}
+                Err(error) if is_transient(&error) => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
@@ -131,7 +131,7 @@ impl Splice {
                     }
                     return Poll::Ready(Ok(count));
                 }
-                Err(error) if is_passing(&error) => {}
+                Err(error) if is_transient(&error) => {}
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
@@ -139,7 +139,7 @@ impl Splice {
 }
 
 /// Whether the call is to be repeated once the socket is ready.
-fn is_passing(error: &io::Error) -> bool {
+fn is_transient(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_come_as_they_were_sent_to_the_last_one() {
+    fn all_bytes_arrive_as_sent() {
         block_on(async {
             let ((source, mut sender), (sink, mut taker)) = (pair(), pair());
             let sent = pattern(3_000_000);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn not_a_byte_more_is_read_than_may_be() {
+    fn no_more_bytes_are_read_than_allowed() {
         block_on(async {
             let ((mut source, mut sender), (sink, mut taker)) = (pair(), pair());
             sender.write_all(&pattern(1000)).unwrap();
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_sink_does_not_take_waits_in_the_pipe_and_no_more_is_read() {
+    fn bytes_that_the_sink_does_not_accept_stay_in_the_pipe_and_stop_reading() {
         block_on(async {
             let ((source, mut sender), (sink, mut taker)) = (pair(), pair());
             let total: usize = 32 * 1024 * 1024;
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sink_that_is_gone_is_told_from_a_source_that_is() {
+    fn a_closed_sink_is_distinguished_from_a_closed_source() {
         block_on(async {
             let ((source, mut sender), (sink, taker)) = (pair(), pair());
             drop(taker);

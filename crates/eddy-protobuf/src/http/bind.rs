@@ -86,7 +86,7 @@ impl Binding<'_> {
         let is_of_body =
             matches!(self.route.body, HttpBodyBinding::Field(body) if fields.first() == Some(&body));
         if is_of_body || self.route.variables.iter().any(|bound| bound.fields == fields) {
-            return Err(HttpBindError::ToldElsewhere(name));
+            return Err(HttpBindError::SetElsewhere(name));
         }
         let value =
             decode(value, Within::Query).ok_or_else(|| HttpBindError::Encoding("query".to_owned()))?;
@@ -118,7 +118,7 @@ impl Binding<'_> {
             indexes.push(index);
         }
         match message {
-            Some(message) if !self.schema.message(message).special.is_told_by_text() => {
+            Some(message) if !self.schema.message(message).special.has_text_form() => {
                 Err(HttpBindError::Kind(name.to_owned()))
             }
             _ => Ok(Some(QueryField { fields: indexes.into(), is_repeated })),

@@ -88,7 +88,7 @@ pub enum HttpBindError {
     Unknown(String),
     /// A parameter for a field that the path or the body sets.
     #[error("the parameter \"{0}\" is already set by the path or the body")]
-    ToldElsewhere(String),
+    SetElsewhere(String),
     /// A parameter for a field whose type can't be written as text.
     #[error(
         "the parameter \"{0}\" is a message, a map, or in a repeated field: it is only allowed in the body"

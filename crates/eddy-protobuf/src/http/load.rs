@@ -150,7 +150,7 @@ impl<'s> Loading<'s> {
             indexes.push(index);
         }
         match message {
-            Some(message) if !self.schema.message(message).special.is_told_by_text() => {
+            Some(message) if !self.schema.message(message).special.has_text_form() => {
                 Err(HttpRuleProblem::FieldKind(path.to_owned()))
             }
             _ => Ok(indexes.into()),

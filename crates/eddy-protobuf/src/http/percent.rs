@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_encoded_is_read_once() {
+    fn percent_encoding_is_decoded_once() {
         let check = |text: &str, within, expected: Option<&str>| {
             assert_eq!(decode(text.as_bytes(), within).as_deref(), expected, "{text}");
         };

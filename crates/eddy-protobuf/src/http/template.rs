@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_are_taken_apart() {
+    fn templates_are_parsed() {
         let template = PathTemplate::parse("/v1/{name=shelves/*}/books/{book.id}:move").unwrap();
         let literal = |text: &str| PathTemplateSegment::Literal(text.into());
         let segments = [
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_template_is_refused() {
+    fn an_invalid_template_is_refused() {
         for text in [
             "",
             "v1",

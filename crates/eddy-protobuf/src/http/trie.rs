@@ -18,7 +18,7 @@ struct PathTrieNode {
     /// Routes that end here.
     ends: Vec<PathTrieRoute>,
     /// Routes that have `**` here.
-    rests: Vec<PathTrieRoute>,
+    catch_all_routes: Vec<PathTrieRoute>,
 }
 
 /// A route at the end of its template.
@@ -69,7 +69,7 @@ impl Trie {
             }
         }
         let Some(node) = self.nodes.get_mut(at) else { return Ok(()) };
-        let ends = if is_rest { &mut node.rests } else { &mut node.ends };
+        let ends = if is_rest { &mut node.catch_all_routes } else { &mut node.ends };
         let same = ends.iter().find(|end| end.verb == template.verb && *end.method == *method);
         if let Some(same) = same {
             return Err(same.route);
@@ -102,7 +102,7 @@ impl Trie {
     fn descend(&self, at: usize, path: Option<&[u8]>, search: &mut PathTrieSearch<'_>) -> Option<usize> {
         let node = self.nodes.get(at)?;
         let Some(path) = path else {
-            return search.choose(&node.ends).or_else(|| search.choose(&node.rests));
+            return search.choose(&node.ends).or_else(|| search.choose(&node.catch_all_routes));
         };
         let (segment, rest) = match path.iter().position(|byte| *byte == b'/') {
             Some(slash) => (path.get(..slash).unwrap_or_default(), path.get(slash + 1..)),
@@ -118,7 +118,7 @@ impl Trie {
             .or_else(|| {
                 node.one.filter(|_| !segment.is_empty()).and_then(|next| self.descend(next, rest, search))
             })
-            .or_else(|| search.choose(&node.rests))
+            .or_else(|| search.choose(&node.catch_all_routes))
     }
 }
 

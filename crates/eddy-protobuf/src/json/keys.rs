@@ -12,7 +12,7 @@ pub(super) struct Keys {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum KeyProblem {
     /// It was seen before in this map, or has the hash of another key.
-    Seen,
+    Duplicate,
     /// There are too many keys.
     TooMany,
 }
@@ -39,7 +39,7 @@ impl Keys {
         }
         let hash = hash(map, key) | 1;
         if !place(&mut self.places, hash) {
-            return Err(KeyProblem::Seen);
+            return Err(KeyProblem::Duplicate);
         }
         self.count += 1;
         Ok(())

@@ -69,13 +69,13 @@ impl<'s> ProgramBuilder<'s> {
     pub fn rule(&mut self, path: &str, test: &RuleTest) -> Result<u16, ProgramError> {
         let number = self.number(path, usize::from(self.rule_count), "rules")?;
         let place = self.number(path, self.rules.len(), "rules")?;
-        let FieldPathEnd { leaf, field, message, is_of_key, .. } =
+        let FieldPathEnd { leaf, field, message, is_map_value, .. } =
             self.tree.locate(self.schema, self.message, path)?;
         let problem = |problem| field_problem(self.schema, path, message, &field.name, problem);
         let is_text = matches!(field.kind, FieldType::String | FieldType::Bytes);
         let is_number = matches!(field.kind, FieldType::Double | FieldType::Float);
         let test = match test {
-            RuleTest::Present if field.label != Label::Singular || is_of_key => {
+            RuleTest::Present if field.label != Label::Singular || is_map_value => {
                 return Err(problem("is repeated or a map entry, which can't be required"));
             }
             RuleTest::Present => {
@@ -111,9 +111,9 @@ impl<'s> ProgramBuilder<'s> {
     /// [`ProgramError`] if there is no such field, or it can't be masked.
     pub fn edit(&mut self, path: &str, edit: &MessageEdit) -> Result<(), ProgramError> {
         let text = self.number(path, self.texts.len(), "texts")?;
-        let FieldPathEnd { leaf, field, message, is_of_key, has_key, .. } =
+        let FieldPathEnd { leaf, field, message, is_map_value, has_key, .. } =
             self.tree.locate(self.schema, self.message, path)?;
-        let to = form_of(field, field.label == Label::Map && !is_of_key, edit, text)
+        let to = form_of(field, field.label == Label::Map && !is_map_value, edit, text)
             .map_err(|problem| field_problem(self.schema, path, message, &field.name, problem))?;
         leaf.edit = Some(to);
         self.has_keyed_edits |= has_key;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::edit::To;
 use super::error::ProgramError;
-use super::node::{Holds, LONG, Op, ProgramNode, Quick, SlotKind, TAGS, ValueSlot, quick_pass};
+use super::node::{FastOp, LONG, Op, ProgramNode, SlotKind, TAGS, ValueSelection, ValueSlot, fast_skip};
 use super::tree::{Branch, FieldPathTree, Leaf};
 use crate::schema::{FieldDescriptor, FieldType, Label, MessageId, NumberTable, Schema};
 use crate::wire::{LENGTH, tag_of};
@@ -26,8 +26,8 @@ pub(super) struct Compiling<'s, 'b> {
 /// Whether edits for all messages apply in a part of a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CompileScope {
-    WithEverywhere,
-    PathsAlone,
+    AllRules,
+    PathRulesOnly,
 }
 
 impl<'s, 'b> Compiling<'s, 'b> {
@@ -76,7 +76,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
         message: MessageId,
         tree: &FieldPathTree,
     ) -> Result<(Box<[ProgramNode]>, Vec<To>), ProgramError> {
-        self.node(message, tree, CompileScope::WithEverywhere)?;
+        self.node(message, tree, CompileScope::AllRules)?;
         let nodes = self.nodes.into_iter().flatten().collect();
         Ok((nodes, self.edits))
     }
@@ -87,7 +87,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
         tree: &FieldPathTree,
         scope: CompileScope,
     ) -> Result<u32, ProgramError> {
-        let is_plain = tree.branches.is_empty() && scope == CompileScope::WithEverywhere;
+        let is_plain = tree.branches.is_empty() && scope == CompileScope::AllRules;
         if let Some(node) = self.plain.get(&message).filter(|_| is_plain) {
             return Ok(*node);
         }
@@ -120,14 +120,13 @@ impl<'s, 'b> Compiling<'s, 'b> {
         let mut required = Vec::new();
         let mut table = Box::new([0; TAGS]);
         let mut quick =
-            Box::new(std::array::from_fn(|tag| u16::try_from(tag).map_or(Quick::More, quick_pass)));
+            Box::new(std::array::from_fn(|tag| u16::try_from(tag).map_or(FastOp::More, fast_skip)));
         // Tags of field 0 are looked up, and rejected.
         table.iter_mut().take(8).for_each(|place| *place = LONG);
         let none = Branch::default();
         for (index, field) in (0..).zip(&message.fields) {
             let branch = tree.branch(index).unwrap_or(&none);
-            let everywhere =
-                self.everywhere.get(&(id, index)).filter(|_| scope == CompileScope::WithEverywhere);
+            let everywhere = self.everywhere.get(&(id, index)).filter(|_| scope == CompileScope::AllRules);
             let mut op = self.op(id, field, branch, everywhere.copied(), scope)?;
             op.forget = self.forgotten(id, index, field, tree);
             if let Some(rule) = branch.leaf.required {
@@ -140,7 +139,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
                 required.push((bit, rule));
             }
             op.quick = op.quick();
-            if !op.does_something() {
+            if !op.has_effect() {
                 continue;
             }
             let place = ops.len();
@@ -163,7 +162,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
     ) -> Result<Op, ProgramError> {
         let is_wanted = |compiling: &Self| {
             let below = field.kind.message().and_then(|id| compiling.is_wanted.get(id.0 as usize));
-            scope == CompileScope::WithEverywhere && below == Some(&true)
+            scope == CompileScope::AllRules && below == Some(&true)
         };
         let mut entries = Vec::new();
         for (key, entry) in &branch.entries {
@@ -179,7 +178,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
                               below it",
                 });
             }
-            let mut op = self.op(id, value, entry, None, CompileScope::PathsAlone)?;
+            let mut op = self.op(id, value, entry, None, CompileScope::PathRulesOnly)?;
             let mut below = Vec::new();
             entry.slots(&mut below);
             op.below = below.into();
@@ -197,7 +196,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
         let mut below = Vec::new();
         branch.slots_below(&mut below);
         let is_looked_at =
-            slot.is_some() || !rules.is_empty() || self.checks_all && scope == CompileScope::WithEverywhere;
+            slot.is_some() || !rules.is_empty() || self.checks_all && scope == CompileScope::AllRules;
         Ok(Op {
             kind: field.kind,
             label: field.label,
@@ -213,18 +212,18 @@ impl<'s, 'b> Compiling<'s, 'b> {
             rules: rules.as_slice().into(),
             edit,
             required: None,
-            quick: Quick::More,
+            quick: FastOp::More,
             entries: entries.into(),
         })
     }
 
-    fn holds(&self, field: &FieldDescriptor, slot: Option<ValueSlot>) -> Holds {
+    fn holds(&self, field: &FieldDescriptor, slot: Option<ValueSlot>) -> ValueSelection {
         let is_repeated =
             slot.and_then(|slot| self.slots.get(usize::from(slot.0))).is_some_and(|slot| slot.is_repeated);
         match field.label {
-            Label::Repeated | Label::Map => Holds::All,
-            Label::Singular if is_repeated => Holds::LastOfEach,
-            Label::Singular => Holds::Last,
+            Label::Repeated | Label::Map => ValueSelection::All,
+            Label::Singular if is_repeated => ValueSelection::LastPerElement,
+            Label::Singular => ValueSelection::Last,
         }
     }
 
@@ -250,7 +249,7 @@ impl<'s, 'b> Compiling<'s, 'b> {
 }
 
 impl Op {
-    fn does_something(&self) -> bool {
+    fn has_effect(&self) -> bool {
         self.slot.is_some()
             || self.child.is_some()
             || self.edit.is_some()
@@ -262,14 +261,14 @@ impl Op {
 }
 
 /// Enters the one-byte tags of a field.
-fn mark(table: &mut [u8; TAGS], quick: &mut [Quick; TAGS], field: &FieldDescriptor, op: &Op, place: usize) {
+fn mark(table: &mut [u8; TAGS], quick: &mut [FastOp; TAGS], field: &FieldDescriptor, op: &Op, place: usize) {
     let number = u8::try_from(place + 1).unwrap_or(LONG);
     let packed = (field.label == Label::Repeated && field.kind.is_packable()).then_some(LENGTH);
     for wire_type in [Some(field.kind.wire_type()), packed].into_iter().flatten() {
         let tag = tag_of(field.number, wire_type) as usize;
         if let (Some(place), Some(way)) = (table.get_mut(tag), quick.get_mut(tag)) {
             *place = number;
-            *way = if wire_type == op.wire_type { op.quick } else { Quick::More };
+            *way = if wire_type == op.wire_type { op.quick } else { FastOp::More };
         }
     }
 }

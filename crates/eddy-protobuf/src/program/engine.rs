@@ -32,7 +32,7 @@ pub(super) struct WalkFieldHead {
     /// Offset of the tag.
     pub(super) start: u64,
     /// Offset after the tag: of the length, or the value.
-    pub(super) behind_tag: u64,
+    pub(super) after_tag: u64,
     /// Offset after both.
     pub(super) after: u64,
 }
@@ -131,7 +131,7 @@ impl WalkEngine {
             let Some(node) = program.nodes.get(self.top.node as usize) else { return Ok(at) };
             if !self.top.is_skipped && self.top.packed.is_none() {
                 let left = usize::try_from(self.top.end - base).unwrap_or(usize::MAX);
-                at = self.run_quick(node, window.get(..left).unwrap_or(window), base, at)?;
+                at = self.run_fast_path(node, window.get(..left).unwrap_or(window), base, at)?;
             }
             let offset = base + at as u64;
             self.base = offset;
@@ -185,7 +185,7 @@ impl WalkEngine {
             wire_type,
             value,
             start: offset,
-            behind_tag: offset + tag_bytes as u64,
+            after_tag: offset + tag_bytes as u64,
             after: offset + used as u64,
         };
         if wire_type == LENGTH && value > LENGTH_MAX {

@@ -81,7 +81,7 @@ pub(super) struct ProgramNode {
     /// For each one-byte tag, the operation plus one; 0 if the field is skipped.
     pub(super) table: Box<[u8; TAGS]>,
     /// For each one-byte tag, the fast path operation.
-    pub(super) quick: Box<[Quick; TAGS]>,
+    pub(super) quick: Box<[FastOp; TAGS]>,
     /// Operations of all fields by number, for those with longer tags.
     pub(super) by_number: NumberTable,
     pub(super) ops: Box<[Op]>,
@@ -91,22 +91,22 @@ pub(super) struct ProgramNode {
 
 /// Operation of the fast path on a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Quick {
+pub(super) enum FastOp {
     /// Not handled by the fast path.
     More,
     /// The value is skipped.
     Pass,
     /// The value is stored in a slot.
-    Put { slot: ValueSlot, holds: Holds, checks_utf8: bool },
+    Put { slot: ValueSlot, holds: ValueSelection, checks_utf8: bool },
 }
 
 /// Which values of its field a slot holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(super) enum ValueSelection {
     /// The last one.
     Last,
     /// The last one in each element of its repeated parent.
-    LastOfEach,
+    LastPerElement,
     /// All.
     All,
 }
@@ -123,7 +123,7 @@ pub(super) struct Op {
     /// Whether the default counts as absent.
     pub(super) is_implicit: bool,
     pub(super) slot: Option<ValueSlot>,
-    pub(super) holds: Holds,
+    pub(super) holds: ValueSelection,
     /// Slots that are cleared, because another member of the oneof is set.
     pub(super) forget: Box<[ValueSlot]>,
     /// Slots below: a repeated field begins a new element in them, a map entry replaces them.
@@ -135,7 +135,7 @@ pub(super) struct Op {
     /// Bit of a required field.
     pub(super) required: Option<u8>,
     /// Fast path operation on a value of the field's own wire type.
-    pub(super) quick: Quick,
+    pub(super) quick: FastOp,
     /// Operations on map entries by key, in the wire form of the key.
     pub(super) entries: Box<[(MapKey, Self)]>,
 }
@@ -150,15 +150,15 @@ pub(super) enum MapKey {
 
 impl Op {
     /// Returns the fast path operation, if a value is only stored in a slot.
-    pub(super) fn quick(&self) -> Quick {
+    pub(super) fn quick(&self) -> FastOp {
         let is_more = self.kind.message().is_some()
             || self.edit.is_some()
             || self.required.is_some()
             || !self.forget.is_empty()
             || !self.rules.is_empty();
         match self.slot {
-            Some(slot) if !is_more => Quick::Put { slot, holds: self.holds, checks_utf8: self.checks_utf8 },
-            _ => Quick::More,
+            Some(slot) if !is_more => FastOp::Put { slot, holds: self.holds, checks_utf8: self.checks_utf8 },
+            _ => FastOp::More,
         }
     }
 
@@ -183,25 +183,25 @@ impl ProgramNode {
 
     /// Returns the fast path operation for a two-byte tag.
     #[inline]
-    pub(super) fn quick_of(&self, tag: u16) -> Quick {
+    pub(super) fn fast_op(&self, tag: u16) -> FastOp {
         if let Some(quick) = self.quick.get(usize::from(tag)) {
             return *quick;
         }
         match self.by_number.find(u32::from(tag >> 3)) {
-            None => quick_pass(tag),
+            None => fast_skip(tag),
             Some(index) => match self.ops.get(usize::from(index)) {
                 Some(op) if u16::from(op.wire_type) == tag & 7 => op.quick,
-                _ => Quick::More,
+                _ => FastOp::More,
             },
         }
     }
 }
 
 /// Returns the fast path operation for a tag without operation: groups have no length by which they could be skipped.
-pub(super) fn quick_pass(tag: u16) -> Quick {
+pub(super) fn fast_skip(tag: u16) -> FastOp {
     const PASSED: [u8; 4] = [VARINT, FIXED64, LENGTH, FIXED32];
     let is_passed = tag >> 3 != 0 && PASSED.iter().any(|wire_type| u16::from(*wire_type) == tag & 7);
-    if is_passed { Quick::Pass } else { Quick::More }
+    if is_passed { FastOp::Pass } else { FastOp::More }
 }
 
 /// Number of one-byte tags.

@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_path_is_told_with_its_place() {
+    fn an_invalid_path_is_reported_with_its_position() {
         for (path, place) in [
             ("", 0),
             ("a..b", 2),

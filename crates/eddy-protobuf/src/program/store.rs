@@ -1,6 +1,6 @@
 //! Storage of the values found by a walk.
 
-use super::node::{Holds, SlotKind, ValueSlot, WalkProgram};
+use super::node::{SlotKind, ValueSelection, ValueSlot, WalkProgram};
 use crate::fault::ProtobufErrorKind;
 use crate::limits::ProtobufLimits;
 
@@ -102,10 +102,10 @@ impl SlotStore {
         &mut self,
         slot: ValueSlot,
         cell: Cell,
-        holds: Holds,
+        holds: ValueSelection,
         limits: &ProtobufLimits,
     ) -> Result<(), ProtobufErrorKind> {
-        if holds == Holds::Last {
+        if holds == ValueSelection::Last {
             if let Some(last) = self.single.get_mut(usize::from(slot.0)) {
                 *last = Cell { walk: self.walk, ..cell };
             }
@@ -118,11 +118,11 @@ impl SlotStore {
         &mut self,
         slot: ValueSlot,
         cell: Cell,
-        holds: Holds,
+        holds: ValueSelection,
         limits: &ProtobufLimits,
     ) -> Result<(), ProtobufErrorKind> {
         let Some(slot) = self.several.get_mut(usize::from(slot.0)) else { return Ok(()) };
-        if holds == Holds::LastOfEach
+        if holds == ValueSelection::LastPerElement
             && slot.cells.len() > slot.element
             && let Some(last) = slot.cells.last_mut()
         {
@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_walks_come_around() {
+    fn walk_numbers_wrap_around() {
         let mut store = SlotStore {
             single: vec![Cell::number(0, 0)],
             several: Vec::new(),
@@ -225,7 +225,7 @@ mod tests {
             held: Vec::new(),
         };
         let slot = ValueSlot(0);
-        store.put(slot, Cell::number(7, 0), Holds::Last, &ProtobufLimits::default()).unwrap();
+        store.put(slot, Cell::number(7, 0), ValueSelection::Last, &ProtobufLimits::default()).unwrap();
         assert_eq!(store.cells(slot).len(), 1);
         store.walk = u32::MAX;
         assert!(store.cells(slot).is_empty());

@@ -124,7 +124,7 @@ impl WalkEngine {
             }
             return self.push(frame);
         }
-        self.take_number(program, op, head.value, head.behind_tag)?;
+        self.take_number(program, op, head.value, head.after_tag)?;
         match op.edit {
             Some(to) => self.edit(program, head, to),
             None => Ok(()),
@@ -299,9 +299,9 @@ impl WalkEngine {
             // Map values are never groups.
             WireValue::Group(_) => return Ok(()),
         };
-        let behind_tag = start + tag_bytes as u64;
-        let after = behind_tag + used as u64;
-        let head = WalkFieldHead { number: 2, wire_type: item.wire_type(), value, start, behind_tag, after };
+        let after_tag = start + tag_bytes as u64;
+        let after = after_tag + used as u64;
+        let head = WalkFieldHead { number: 2, wire_type: item.wire_type(), value, start, after_tag, after };
         if !op.accepts(head.wire_type) {
             return Ok(());
         }
@@ -323,9 +323,9 @@ impl WalkEngine {
     fn edit(&mut self, program: &WalkProgram, head: WalkFieldHead, to: To) -> ProtobufResult {
         match to {
             To::Nothing => self.change(program, head.start, head.end(), to),
-            To::Text(_) => self.change(program, head.behind_tag, head.end(), to),
+            To::Text(_) => self.change(program, head.after_tag, head.end(), to),
             _ if head.wire_type == LENGTH => self.change(program, head.after, head.end(), to),
-            _ => self.change(program, head.behind_tag, head.after, to),
+            _ => self.change(program, head.after_tag, head.after, to),
         }
     }
 }
@@ -333,9 +333,8 @@ impl WalkEngine {
 impl WalkFrame {
     /// Returns the frame of a message with a length prefix.
     fn prefixed(node: u32, head: WalkFieldHead) -> Self {
-        let length_bytes =
-            u8::try_from(head.after - head.behind_tag).expect("a varint has at most ten bytes");
-        Self { length_at: head.behind_tag, length_bytes, ..Self::new(node, head.after, head.end()) }
+        let length_bytes = u8::try_from(head.after - head.after_tag).expect("a varint has at most ten bytes");
+        Self { length_at: head.after_tag, length_bytes, ..Self::new(node, head.after, head.end()) }
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) struct FieldPathEnd<'t, 's> {
     pub(super) field: &'s FieldDescriptor,
     pub(super) message: MessageId,
     /// Whether it is the value of a map entry.
-    pub(super) is_of_key: bool,
+    pub(super) is_map_value: bool,
     /// Whether the path has a key.
     pub(super) has_key: bool,
     /// Whether the field, or one on the path, is repeated.
@@ -94,18 +94,18 @@ impl FieldPathTree {
             })?;
             let problem = |problem| field_problem(schema, path, message, &name, problem);
             let mut branch = value_mut(&mut tree.branches, index);
-            let mut is_of_key = false;
+            let mut is_map_value = false;
             if let Some(FieldPathStep::Key(key)) = steps.next_if(|step| matches!(step, FieldPathStep::Key(_)))
             {
                 let (entry, key) = resolve_key(schema, field, &key).map_err(problem)?;
                 field = entry;
                 branch = value_mut(&mut branch.entries, key);
-                (is_of_key, has_key) = (true, true);
+                (is_map_value, has_key) = (true, true);
             }
             is_repeated |= field.label != Label::Singular;
             if steps.peek().is_none() {
                 let leaf = &mut branch.leaf;
-                return Ok(FieldPathEnd { leaf, field, message, is_of_key, has_key, is_repeated });
+                return Ok(FieldPathEnd { leaf, field, message, is_map_value, has_key, is_repeated });
             }
             message = field.kind.message().ok_or_else(|| problem("is not a message, so it has no fields"))?;
             tree = &mut branch.tree;

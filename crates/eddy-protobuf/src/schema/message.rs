@@ -46,7 +46,7 @@ impl Special {
     }
 
     /// Whether such a message can be written as plain text.
-    pub fn is_told_by_text(self) -> bool {
+    pub fn has_text_form(self) -> bool {
         matches!(self, Self::Timestamp | Self::Duration | Self::FieldMask | Self::Wrapper)
     }
 }

@@ -59,7 +59,7 @@ mod tests {
     use super::FieldWriter;
 
     #[test]
-    fn lengths_fit_what_they_measure() {
+    fn nested_lengths_are_correct() {
         for length in [0, 1, 125, 126, 127, 128, 16_380, 16_384, 70_000] {
             let text = vec![b'a'; length];
             let mut out = b"before".to_vec();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nothing_is_left_out() {
+    fn default_values_are_omitted() {
         let mut out = Vec::new();
         let mut fields = FieldWriter::new(&mut out);
         fields.varint(1, 0);

@@ -122,7 +122,7 @@ mod tests {
     use crate::wire::write_varint;
 
     #[test]
-    fn what_is_written_is_read_with_anything_behind() {
+    fn varints_are_read_back_with_any_bytes_after_them() {
         for bits in 0..=64_u32 {
             for value in [u64::MAX.checked_shr(64 - bits).unwrap_or(0), 1_u64.checked_shl(bits).unwrap_or(0)]
             {

@@ -157,7 +157,7 @@ impl CaseConverter {
 }
 
 #[test]
-fn mutated_messages_are_taken_as_the_reference_takes_them() {
+fn mutated_messages_are_judged_as_by_the_reference() {
     let mut subject = CaseConverter::new();
     let mut cases = Cases::new(&subject.schema);
     let count = std::env::var("EDDY_PROTOBUF_CASES").ok().map_or(RECORDED, |count| count.parse().unwrap());

@@ -14,7 +14,7 @@ fn refused(method: &str, target: &str, body: &str, expected: &str) {
 }
 
 #[test]
-fn a_body_may_be_the_message_a_field_or_absent() {
+fn a_body_maps_to_the_message_a_field_or_nothing() {
     let create = "/v1/shelves/1/books?book_id=7";
     check(
         "POST",
@@ -35,7 +35,7 @@ fn a_body_may_be_the_message_a_field_or_absent() {
 }
 
 #[test]
-fn what_the_path_tells_counts_for_more_than_the_body() {
+fn path_variables_override_the_body() {
     let moved = r#"{"otherShelf":"s","name":"shelves/1/books/2"}"#;
     check("POST", "/v1/shelves/1/books/2:move", r#"{"name":"evil","otherShelf":"s"}"#, &[moved]);
     let updated = r#"{"book":{"title":"T","name":"shelves/1/books/2"}}"#;
@@ -43,7 +43,7 @@ fn what_the_path_tells_counts_for_more_than_the_body() {
 }
 
 #[test]
-fn a_body_is_one_value_and_nothing_behind_it() {
+fn a_body_is_exactly_one_value() {
     for body in [r#"{"title":"T"},"bookId":"evil""#, r#"{"title":"T"}}"#, "{} {}", "{},{}", "{}x"] {
         let refused = messages(&library(), "POST", "/v1/shelves/1/books", body).unwrap_err();
         assert!(refused.starts_with("unexpected input after the end of the value"), "{body}: {refused}");
@@ -74,7 +74,7 @@ fn a_body_is_one_value_and_nothing_behind_it() {
 }
 
 #[test]
-fn a_stream_is_an_array_or_messages_in_a_row() {
+fn a_stream_is_an_array_or_newline_delimited_messages() {
     let import = "/v1/books:import";
     let books = [r#"{"title":"a"}"#, "{}", r#"{"title":"b"}"#];
     check("POST", import, r#" [ {"title":"a"} , {} ,{"title":"b"}] "#, &books);
@@ -106,7 +106,7 @@ fn a_stream_is_an_array_or_messages_in_a_row() {
 }
 
 #[test]
-fn what_the_path_tells_does_not_make_a_small_body_large() {
+fn path_variables_do_not_amplify_a_small_body() {
     // Each `{}` would become a message with all fields of the path.
     let target = format!("/v1/rooms/{}", "x".repeat(100));
     let index = library();

@@ -62,7 +62,7 @@ fn fates(fates: impl Iterator<Item = Fate>) -> (usize, usize) {
 }
 
 #[test]
-fn mutated_requests_are_refused_or_come_back() {
+fn mutated_requests_are_refused_or_round_trip() {
     let mut random = XorshiftRng(0x9e37_79b9_7f4a_7c15);
     let (known, taken) = fates((0..20_000).map(|_| {
         let mut text = REQUESTS[random.below(REQUESTS.len())].as_bytes().to_vec();

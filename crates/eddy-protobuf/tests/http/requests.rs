@@ -16,7 +16,7 @@ fn refused(target: &str, expected: &str) {
 }
 
 #[test]
-fn a_path_tells_fields() {
+fn path_variables_set_fields() {
     check("/v1/shelves/1", r#"{"name":"shelves/1"}"#);
     check("/v1/shelves/a%20b%2Fc", r#"{"name":"shelves/a b%2Fc"}"#);
     check("/v1/books/a%20b%2Fc+d", r#"{"name":"a b/c+d"}"#);
@@ -26,7 +26,7 @@ fn a_path_tells_fields() {
 }
 
 #[test]
-fn a_query_tells_fields_of_all_kinds() {
+fn query_parameters_set_fields_of_all_kinds() {
     let list = |query: &str, expected: &str| {
         let expected = match expected {
             "" => r#"{"parent":"shelves/1"}"#.to_owned(),
@@ -53,7 +53,7 @@ fn a_query_tells_fields_of_all_kinds() {
 }
 
 #[test]
-fn a_query_that_tells_what_cannot_be_is_refused() {
+fn invalid_query_parameters_are_refused() {
     let list = |query: &str, expected: &str| refused(&format!("/v1/shelves/1/books?{query}"), expected);
     list("size=1", "the parameter \"size\" is not a field of the request");
     list("page_size.x=1", "the parameter \"page_size.x\" is not a field of the request");
@@ -78,7 +78,7 @@ fn a_query_that_tells_what_cannot_be_is_refused() {
 }
 
 #[test]
-fn parameters_may_be_for_somebody_else() {
+fn foreign_query_parameters_can_be_ignored() {
     let index = library_with(HttpIndexOptions {
         ignored_parameters: vec!["key".to_owned()],
         ..HttpIndexOptions::default()

@@ -48,7 +48,7 @@ const BOOK: &str = "/v1/shelves/1/books/2";
 const WATCH: &str = "/v1/shelves/1/books:watch";
 
 #[test]
-fn a_message_is_an_object_and_options_hold() {
+fn a_message_is_an_object_formatted_by_its_options() {
     let book = r#"{"name":"n","copies":"3","kind":"KIND_ATLAS"}"#;
     let check = |options, expected: &str| {
         assert_eq!(json("GET", BOOK, StreamForm::Array, options, &[book]).unwrap(), expected);
@@ -71,7 +71,7 @@ fn a_message_is_an_object_and_options_hold() {
 }
 
 #[test]
-fn one_field_may_be_all_there_is() {
+fn one_field_can_be_the_response_body() {
     let pages = |message: &str| {
         json("GET", &format!("{BOOK}/pages"), StreamForm::Array, ToJsonOptions::default(), &[message])
             .unwrap()
@@ -84,7 +84,7 @@ fn one_field_may_be_all_there_is() {
 }
 
 #[test]
-fn a_stream_has_the_form_that_is_wanted() {
+fn a_stream_has_the_requested_form() {
     let two = [r#"{"title":"a\nb"}"#, "{}"];
     let check = |form, messages: &[&str], expected: &str| {
         assert_eq!(json("GET", WATCH, form, ToJsonOptions::default(), messages).unwrap(), expected);
@@ -97,7 +97,7 @@ fn a_stream_has_the_form_that_is_wanted() {
 }
 
 #[test]
-fn another_number_of_messages_is_a_fault() {
+fn an_unexpected_number_of_messages_is_a_fault() {
     for messages in [&[][..], &["{}", "{}"]] {
         let fault = json("GET", BOOK, StreamForm::Array, ToJsonOptions::default(), messages).unwrap_err();
         assert_eq!(fault.kind, ProtobufErrorKind::MessageCount);
@@ -105,7 +105,7 @@ fn another_number_of_messages_is_a_fault() {
 }
 
 #[test]
-fn a_stream_that_fails_says_so_at_its_end() {
+fn a_failed_stream_ends_with_its_status() {
     let index = library();
     let route = route(&index, "GET", WATCH);
     let status = RpcStatus::new(14, "gone").to_json(
@@ -131,7 +131,7 @@ fn a_stream_that_fails_says_so_at_its_end() {
 }
 
 #[test]
-fn a_large_message_is_written_while_it_comes() {
+fn a_large_message_is_written_incrementally() {
     let index = library();
     let route = route(&index, "GET", BOOK);
     let limits = ProtobufLimits { held_bytes_max: 1000, ..ProtobufLimits::default() };
@@ -154,7 +154,7 @@ fn a_large_message_is_written_while_it_comes() {
 }
 
 #[test]
-fn statuses_are_told_with_their_details() {
+fn statuses_are_written_with_their_details() {
     let schema = Arc::clone(library().schema());
     let check = |message: &str, details: Option<&str>, expected: &str| {
         let status = RpcStatus::from_trailers(b"5", Some(message.as_bytes()), details.map(str::as_bytes));

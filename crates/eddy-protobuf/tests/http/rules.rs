@@ -10,7 +10,7 @@ fn problems(rules: &[TestHttpRule<'_>]) -> Vec<String> {
 }
 
 #[test]
-fn what_cannot_be_is_told_with_its_method() {
+fn invalid_http_rules_are_reported_with_their_method() {
     let get = |path| TestHttpRule(2, path, "", "", &[]);
     let check = |rule: TestHttpRule<'_>, expected: &str| assert_eq!(problems(&[rule]), [expected]);
     check(get("/{b}"), "t.S.M0 (/{b}): \"b\" is not a field of t.M");
@@ -63,7 +63,7 @@ fn what_cannot_be_is_told_with_its_method() {
 }
 
 #[test]
-fn services_are_chosen_by_name() {
+fn services_are_selected_by_name() {
     let descriptors = include_bytes!("../../../../examples/transcoding/library.binpb");
     let schema = eddy_protobuf::Schema::from_descriptors(descriptors).unwrap();
     let options =
@@ -76,7 +76,7 @@ fn services_are_chosen_by_name() {
 }
 
 #[test]
-fn what_is_spelled_out_goes_first() {
+fn literal_segments_take_precedence_over_variables() {
     let get = |path| TestHttpRule(2, path, "", "", &[]);
     let index = index(&[
         get("/a/{a}"),
@@ -115,7 +115,7 @@ fn what_is_spelled_out_goes_first() {
 }
 
 #[test]
-fn methods_of_other_paths_are_named() {
+fn allowed_methods_of_a_path_are_listed() {
     let index = library();
     let HttpRouteLookup::Methods(methods) = index.find("POST", b"/v1/shelves/1/books/2") else { panic!() };
     assert_eq!(methods, ["DELETE", "GET", "PATCH", "PUT"]);

@@ -169,7 +169,7 @@ fn edits_reach_messages_at_any_depth() {
 }
 
 #[test]
-fn what_is_not_known_and_groups_stay() {
+fn unknown_fields_and_groups_are_kept() {
     let program = editing("eddy.test.Person", &[("name", MessageEdit::Drop)]);
     // A group 100 that contains a field 1, which is not the name; then the name, then field 101.
     let before = b"\xa3\x06\x0a\x01x\xa4\x06\x0a\x01n\xa8\x06\x05";
@@ -177,7 +177,7 @@ fn what_is_not_known_and_groups_stay() {
 }
 
 #[test]
-fn edits_that_make_no_sense_are_told() {
+fn invalid_edits_are_reported() {
     let schema = schema();
     let mut builder = ProgramBuilder::new(&schema, schema.find_message("eddy.test.Person").unwrap());
     let mut check = |path: &str, edit: &MessageEdit, expected: &str| {

@@ -22,7 +22,7 @@ fn check(name: &str, path: &str, test: &RuleTest, good: &[&str], bad: &[&str]) {
 }
 
 #[test]
-fn fields_must_be_there() {
+fn required_fields_must_be_present() {
     let person = "eddy.test.Person";
     check(person, "name", &RuleTest::Present, &[r#"{"name": "a"}"#], &["{}", r#"{"email": "a"}"#]);
     check(person, "score", &RuleTest::Present, &[r#"{"score": 0}"#], &["{}"]);
@@ -89,7 +89,7 @@ fn numbers_have_ranges() {
 }
 
 #[test]
-fn rules_that_make_no_sense_are_told() {
+fn invalid_rules_are_reported() {
     let schema = schema();
     let mut builder = ProgramBuilder::new(&schema, schema.find_message("eddy.test.Person").unwrap());
     let mut check = |path: &str, test: RuleTest, expected: &str| {

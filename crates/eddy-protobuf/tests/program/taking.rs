@@ -44,7 +44,7 @@ fn scalars_of_every_kind() {
 }
 
 #[test]
-fn fields_below_others() {
+fn nested_fields() {
     let catalog = r#"{"name": "all", "owner": {"name": "Ann", "address": {"city": "Ulm", "lines": ["a", "b"]}},
         "items": [{"id": "1", "tags": ["x", "y"], "sizes": [1, 2, 300], "status": "STATUS_SOLD"}, {}, {"id": "3", "tags": ["z"]}],
         "parent": {"parent": {"name": "root"}}}"#;
@@ -67,7 +67,7 @@ fn fields_below_others() {
 }
 
 #[test]
-fn maps_by_key_and_whole() {
+fn maps_by_key_and_complete() {
     let catalog = r#"{"byNumber": {"7": {"id": "seven", "labels": {"a": "1", "b": "2"}}, "-1": {"id": "minus", "labels": {"a": "3"}}}}"#;
     check(
         "eddy.test.Catalog",
@@ -133,7 +133,7 @@ fn lists_are_packed_or_not() {
 }
 
 #[test]
-fn keys_behind_values_and_absent_ones() {
+fn map_keys_after_values_and_missing_keys() {
     let entry = |content: &[u8]| [&[0x5a, content.len() as u8][..], content].concat();
     let item = [entry(b"\x12\x01v\x0a\x01k"), entry(b"\x12\x01w"), entry(b"\x0a\x01e")].concat();
     check_bytes(
@@ -144,13 +144,13 @@ fn keys_behind_values_and_absent_ones() {
 }
 
 #[test]
-fn another_wire_type_is_another_field() {
+fn a_field_with_another_wire_type_is_unknown() {
     // name as a varint, age as bytes.
     check_bytes("eddy.test.Person", b"\x08\x05\x1a\x01x", &[("name", &[]), ("age", &[])]);
 }
 
 #[test]
-fn spans_tell_where_values_are() {
+fn spans_locate_values() {
     let schema = schema();
     let bytes = message(
         &schema,
@@ -167,7 +167,7 @@ fn spans_tell_where_values_are() {
 }
 
 #[test]
-fn malformed_messages_have_a_place() {
+fn malformed_messages_report_their_position() {
     let schema = schema();
     let (program, slots) = extracting(&schema, "eddy.test.Person", &["name", "address.city"]);
     let check = |bytes: &[u8], offset, kind| {
@@ -187,7 +187,7 @@ fn malformed_messages_have_a_place() {
 }
 
 #[test]
-fn every_truncation_is_refused_or_a_message() {
+fn every_truncation_is_refused_or_is_a_valid_message() {
     let schema = schema();
     let json = r#"{"name": "all", "owner": {"name": "Ann", "secret": "AQID", "places": {"k": {"city": "c"}}}, "items": [{"id": "1", "price": 1.5}]}"#;
     let bytes = message(&schema, "eddy.test.Catalog", json);
@@ -201,7 +201,7 @@ fn every_truncation_is_refused_or_a_message() {
 }
 
 #[test]
-fn limits_are_kept() {
+fn limits_are_enforced() {
     let schema = schema();
     let mut builder = ProgramBuilder::new(&schema, schema.find_message("eddy.test.Catalog").unwrap());
     let slot = builder.extract("items.tags").unwrap();
@@ -234,7 +234,7 @@ fn limits_are_kept() {
 }
 
 #[test]
-fn a_walk_is_used_again() {
+fn a_walk_is_reusable() {
     let schema = schema();
     let (program, slots) = extracting(&schema, "eddy.test.Person", &["name"]);
     let mut walk = MessageWalk::new(program, ProtobufLimits::default());
@@ -249,7 +249,7 @@ fn a_walk_is_used_again() {
 }
 
 #[test]
-fn paths_that_lead_nowhere_are_told() {
+fn paths_without_a_field_are_reported() {
     let schema = schema();
     let mut builder = ProgramBuilder::new(&schema, schema.find_message("eddy.test.Catalog").unwrap());
     let mut check = |path: &str, expected: &str| {

@@ -2,16 +2,16 @@
 //! blocking a worker.
 
 mod noted;
-mod passage;
 mod queue;
 mod record;
 mod service_entry;
+mod session_record;
 mod sink;
 mod write;
 
 pub(crate) use noted::AccessMetadata;
-pub(crate) use passage::{Datagrams, PassageRecord, PassageStart};
 pub(crate) use queue::{Batch, RecordQueue};
 pub(crate) use record::{AccessRecord, detail_word};
+pub(crate) use session_record::{Datagrams, SessionRecord, SessionStart};
 pub(crate) use sink::AccessLogSink;
 pub(crate) use write::AccessWriter;

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_json_stays_as_it_is() {
+    fn only_valid_json_is_written_verbatim() {
         let check = |value: &str, expected: Option<&str>| {
             let mut out = Vec::new();
             let is_json = push_json(value.as_bytes(), &mut out);

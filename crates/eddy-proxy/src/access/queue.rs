@@ -81,7 +81,7 @@ impl RecordQueue {
         write(&mut state.open.entries);
         state.open.records += 1;
         if state.open.entries.len() >= limits.batch_bytes {
-            self.seal_in(state);
+            self.seal_batch(state);
         }
         true
     }
@@ -90,17 +90,17 @@ impl RecordQueue {
     pub(crate) fn tick(&self, plan: &ServicePlan, now: WorkerTime) {
         let state = &mut *self.state.borrow_mut();
         if now - state.since >= plan.limits.interval {
-            self.seal_in(state);
+            self.seal_batch(state);
         }
     }
 
     /// Seals the open batch and requests that the queue be sent without delay.
-    pub(crate) fn hurry(&self) {
-        self.seal_in(&mut self.state.borrow_mut());
+    pub(crate) fn flush_now(&self) {
+        self.seal_batch(&mut self.state.borrow_mut());
         self.hurried.notify_one();
     }
 
-    fn seal_in(&self, state: &mut RecordQueueState) {
+    fn seal_batch(&self, state: &mut RecordQueueState) {
         if state.open.records > 0 {
             state.sealed_bytes += state.open.entries.len();
             let sealed = std::mem::replace(&mut state.open, self.sent.take());
@@ -163,12 +163,12 @@ mod tests {
         drop(first);
         queue.done();
         assert!(queue.first().is_none() && add(&queue, b"a"));
-        queue.hurry();
+        queue.flush_now();
         assert_eq!(queue.first().unwrap().entries, b"a");
     }
 
     #[test]
-    fn what_waits_has_a_limit() {
+    fn the_queue_of_access_log_entries_is_limited() {
         let queue = RecordQueue::default();
         assert!(add(&queue, b"1234567890") && add(&queue, b"1234567890") && add(&queue, b"12345"));
         assert!(!add(&queue, b"1"));

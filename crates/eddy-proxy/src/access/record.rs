@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_filters_have_noted_stands_in_the_record() {
+    fn metadata_of_filters_is_in_the_access_log_entry() {
         let mut metadata = eddy_filter::DynamicMetadata::new();
         metadata.set(b"fields", b"tenant", b"\"acme\"").unwrap();
         metadata.set(b"fields", b"bad", b"}\n{").unwrap();
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_cut() {
+    fn a_long_text_is_truncated() {
         let mut line = Vec::new();
         record(&vec![b'a'; 100_000]).write_text(&mut line, "now");
         assert!(line.len() < 4 * TEXT_BYTES_MAX + 500);

@@ -42,7 +42,7 @@ impl AccessRecord<'_> {
         let duration = (self.duration_us / MICROS, self.duration_us % MICROS);
         let began_us = u64::try_from(began_us).unwrap_or(0);
         common.double(1, 1.0);
-        self.write_places(common);
+        self.write_addresses(common);
         common.message(5, |time| write_time(time, (began_us / MICROS, began_us % MICROS)));
         common.message(12, |time| write_time(time, duration));
         match self.endpoint {
@@ -63,7 +63,7 @@ impl AccessRecord<'_> {
     }
 
     /// Writes both addresses of the client's connection, and its TLS properties.
-    fn write_places(&self, common: &mut FieldWriter<'_>) {
+    fn write_addresses(&self, common: &mut FieldWriter<'_>) {
         // Remote address and direct remote address: the same here, as eddy does not use forwarded client addresses.
         for number in [2, 20] {
             match self.peer {
@@ -189,7 +189,7 @@ fn response_flag(fault: Fault) -> Option<u32> {
         Fault::ExchangeTimeout | Fault::AttemptTimeout | Fault::FirstByteTimeout => 3,
         Fault::StreamReset | Fault::StreamRefused => 5,
         Fault::ConnectFailed | Fault::ConnectTimeout | Fault::Handshake(_) | Fault::TlsAlert => 6,
-        Fault::LinkStale | Fault::LinkClosed | Fault::LinkLeft | Fault::ResponseCut => 7,
+        Fault::LinkStale | Fault::LinkClosed | Fault::UpstreamGoAway | Fault::ResponseCut => 7,
         Fault::LinksExhausted => 8,
         Fault::NoRule => 9,
         Fault::ClientGone => 15,

@@ -168,7 +168,7 @@ impl SinkOutput {
             LogTarget::File(path) => {
                 let file = OpenOptions::new().create(true).append(true).open(path)?;
                 // A previous process may have met a full disk.
-                if is_torn(&file, path) { LineOutput::torn(file) } else { LineOutput::new(file) }
+                if is_mid_line(&file, path) { LineOutput::torn(file) } else { LineOutput::new(file) }
             }
         })
     }
@@ -178,7 +178,7 @@ impl SinkOutput {
         let Some(output) = &mut self.output else {
             return if self.is_failing { chunk.records } else { 0 };
         };
-        if output.is_torn() && is_empty(output.get()) {
+        if output.is_mid_line() && is_empty(output.get()) {
             output.begin_line();
         }
         match output.write_lines(&chunk.bytes) {
@@ -209,7 +209,7 @@ fn is_empty(file: &File) -> bool {
 }
 
 /// Whether the file opened at `path` ends in the middle of a line; an unreadable file counts as complete.
-fn is_torn(file: &File, path: &Path) -> bool {
+fn is_mid_line(file: &File, path: &Path) -> bool {
     let Ok(metadata) = file.metadata() else { return false };
     // Opening a pipe for reading would make this process its reader.
     let Some(last) = metadata.len().checked_sub(1).filter(|_| metadata.is_file()) else { return false };
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn records_begin_on_their_own_lines_whatever_was_there_before() {
+    fn entries_begin_on_their_own_lines_after_a_truncated_line() {
         let path = std::env::temp_dir().join(format!("eddy-sink-{}", std::process::id()));
         for (before, after) in [("", ""), ("whole\n", "whole\n"), ("to", "to\n")] {
             fs::write(&path, before).unwrap();
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_full_disk_does_not_take_is_lost_and_counted() {
+    fn entries_that_a_full_disk_rejects_are_dropped_and_counted() {
         let (mut opened, wanted) = opened(Path::new("/dev/full"));
         opened.follow(&wanted);
         assert_eq!(opened.write(&chunk("one\ntwo\n")), 2);

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_read_from_the_inmost_one_up() {
+    fn cgroups_are_read_from_the_innermost_up() {
         let groups = ("proc/self/cgroup", "0::/system.slice/eddy.service\n");
         let own = ("sys/fs/cgroup/system.slice/eddy.service/new", "a");
         check("own", &[groups, own], &["a"]);
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_version_1_are_found_by_their_controller() {
+    fn cgroups_of_version_1_are_found_by_their_controller() {
         let groups = ("proc/self/cgroup", "5:cpu,cpuacct:/a\n4:memory:/b/c\n0::/\n");
         let own = ("sys/fs/cgroup/memory/b/c/old", "a");
         let other = ("sys/fs/cgroup/memory/a/old", "z");

@@ -26,7 +26,7 @@ struct Checked {
 }
 
 /// A cluster and the parameters of its health check.
-pub(crate) struct ToCheck<'c> {
+pub(crate) struct CheckedCluster<'c> {
     pub(crate) cluster: &'c ClusterConfig,
     pub(crate) tls: Option<&'c ClientTls>,
     pub(crate) sets: &'c watch::Receiver<Arc<EndpointSet>>,
@@ -42,7 +42,7 @@ impl HealthChecks {
     /// cluster's unhealthy endpoints. Endpoints without checks count as healthy.
     pub(crate) fn follow<'c>(
         &mut self,
-        clusters: impl Iterator<Item = ToCheck<'c>>,
+        clusters: impl Iterator<Item = CheckedCluster<'c>>,
     ) -> Vec<watch::Receiver<Arc<UnhealthySet>>> {
         let mut before = std::mem::take(&mut self.checked);
         clusters
@@ -64,7 +64,7 @@ impl HealthChecks {
             .collect()
     }
 
-    fn start(&self, config: &HealthConfig, wanted: &ToCheck<'_>, before: Option<&Checked>) -> Checked {
+    fn start(&self, config: &HealthConfig, wanted: &CheckedCluster<'_>, before: Option<&Checked>) -> Checked {
         let known = before.map(|before| Arc::clone(&before.checks.subscribe().borrow())).unwrap_or_default();
         let (tls, sets) = (wanted.tls.cloned(), wanted.sets.clone());
         let checks = Checks::start(wanted.cluster, config, tls.clone(), sets.clone(), known, &self.handle);
@@ -73,7 +73,7 @@ impl HealthChecks {
 }
 
 impl Checked {
-    fn is_for(&self, config: &HealthConfig, wanted: &ToCheck<'_>) -> bool {
+    fn is_for(&self, config: &HealthConfig, wanted: &CheckedCluster<'_>) -> bool {
         let is_same_tls = self.tls.is_some() == wanted.tls.is_some()
             && self.tls.as_ref().zip(wanted.tls).is_none_or(|(one, other)| one.is_same(other));
         self.config == *config

@@ -5,6 +5,6 @@ mod health;
 mod names;
 mod resources;
 
-pub(crate) use health::{HealthChecks, ToCheck};
+pub(crate) use health::{CheckedCluster, HealthChecks};
 pub(crate) use names::ClusterResolver;
 pub(crate) use resources::{limit_bytes, watch};

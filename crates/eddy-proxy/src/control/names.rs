@@ -14,7 +14,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 /// Time that a start or a reload waits for names that are looked up for the first time.
-const PATIENCE: Duration = Duration::from_secs(2);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Resolves the names of the clusters of the current plan.
 pub(crate) struct ClusterResolver {
@@ -80,13 +80,13 @@ impl ClusterResolver {
         self.handle.spawn(async move {
             let all = async {
                 for resolution in &fresh {
-                    resolution.settled(PATIENCE).await;
+                    resolution.settled(LOOKUP_TIMEOUT).await;
                 }
             };
             // In both cases the caller continues with the results so far.
-            let _ = tokio::time::timeout(PATIENCE, all).await;
+            let _ = tokio::time::timeout(LOOKUP_TIMEOUT, all).await;
             drop(done);
         });
-        let _ = settled.recv_timeout(PATIENCE * 2);
+        let _ = settled.recv_timeout(LOOKUP_TIMEOUT * 2);
     }
 }

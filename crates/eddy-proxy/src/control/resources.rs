@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_machine_says_what_it_has() {
+    fn this_machine_reports_its_resources() {
         let (used, limit) = (resident_bytes().unwrap(), limit_bytes().unwrap());
         assert!(used > 0 && used < limit, "{used} of {limit}");
     }
@@ -104,7 +104,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     #[test]
-    fn the_least_of_the_groups_counts() {
+    fn the_smallest_memory_limit_of_the_cgroups_applies() {
         let root = StubRoot::with("memory", &[("proc/self/cgroup", "0::/system.slice/eddy.service\n")]);
         assert_eq!(group_limit_bytes(&root.0), None);
         root.write("sys/fs/cgroup/system.slice/eddy.service/memory.max", "max\n");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn each_group_counts() {
+    fn throttling_of_all_cgroups_is_summed() {
         let root = StubRoot::with("throttle", &[("proc/self/cgroup", "0::/a/b\n")]);
         assert_eq!(throttled_count(&root.0), 0, "without a quota there is nothing to count");
         root.write("sys/fs/cgroup/a/b/cpu.stat", "usage_usec 4\nnr_periods 9\nnr_throttled 3\n");

@@ -46,7 +46,7 @@ impl DownstreamClient {
     }
 
     /// Whether the handshake has negotiated this protocol (ALPN).
-    pub(crate) fn has_agreed_on(&self, protocol: &[u8]) -> bool {
+    pub(crate) fn has_negotiated(&self, protocol: &[u8]) -> bool {
         self.secure().is_some_and(|secure| secure.facts.protocol.as_deref() == Some(protocol))
     }
 

@@ -16,8 +16,8 @@ use crate::runtime::{Ticket, Waited, WorkerServices};
 
 /// A client's connection.
 ///
-/// An exchange reads a body with [`Self::poll_body`], writes the response with [`Self::poll_answer`] and detects a
-/// disconnect with [`Self::poll_left`]; the other methods are the session's.
+/// An exchange reads a body with [`Self::poll_body`], writes the response with [`Self::poll_write_response`] and detects a
+/// disconnect with [`Self::poll_client_close`]; the other methods are the session's.
 #[derive(Debug)]
 pub(crate) struct Downstream {
     pub(crate) wire: Wire,
@@ -45,7 +45,7 @@ pub(crate) enum Wake {
 impl Downstream {
     /// Creates the state of a connection from which nothing was read yet.
     pub(crate) fn new(wire: Wire, client: Rc<DownstreamClient>, timer: Timer) -> Self {
-        Self { wire, client, timer, input: Buffer::default(), waited: Waited::InTime, requests: 0 }
+        Self { wire, client, timer, input: Buffer::default(), waited: Waited::WithinDeadline, requests: 0 }
     }
 
     /// Reads more of a request body; returns the number of bytes.
@@ -63,8 +63,8 @@ impl Downstream {
             Fill::Bytes(count) => Poll::Ready(Ok(count)),
             Fill::End => Poll::Ready(match &self.wire {
                 Wire::Connection(_) => Err(io::ErrorKind::UnexpectedEof.into()),
-                Wire::Framed(stream) if body.end_framed(&stream.trailers()) => Ok(0),
-                Wire::Framed(_) => Err(io::ErrorKind::InvalidData.into()),
+                Wire::Http2(stream) if body.end_http2(&stream.trailers()) => Ok(0),
+                Wire::Http2(_) => Err(io::ErrorKind::InvalidData.into()),
             }),
         }
     }
@@ -74,7 +74,7 @@ impl Downstream {
         let held = self.input.len();
         match &self.wire {
             Wire::Connection(_) => Unread { bytes: held, is_last: false },
-            Wire::Framed(stream) => {
+            Wire::Http2(stream) => {
                 let Unread { bytes, is_last } = stream.unread();
                 Unread { bytes: held + bytes, is_last }
             }
@@ -91,21 +91,21 @@ impl Downstream {
     pub(crate) fn has_whole_body(&self, probe: &mut BodyProbe) -> bool {
         match &self.wire {
             Wire::Connection(_) => probe.finds_end(self.input.held()),
-            Wire::Framed(stream) => stream.unread().is_last,
+            Wire::Http2(stream) => stream.unread().is_last,
         }
     }
 
     /// Whether the client has cancelled its request; otherwise wakes the task when it does. For HTTP/1 a cancellation
     /// is not detected while the body is not read.
-    pub(crate) fn is_taken_back(&self, cx: &Context<'_>) -> bool {
-        matches!(&self.wire, Wire::Framed(stream) if stream.poll_gone(cx).is_ready())
+    pub(crate) fn is_request_cancelled(&self, cx: &Context<'_>) -> bool {
+        matches!(&self.wire, Wire::Http2(stream) if stream.poll_cancelled(cx).is_ready())
     }
 
     /// Writes the staged response, part of which may be in `source`; returns the number of bytes.
     ///
     /// # Errors
     /// When the client has disconnected.
-    pub(crate) fn poll_answer(
+    pub(crate) fn poll_write_response(
         &mut self,
         cx: &mut Context<'_>,
         answer: &mut Pump,
@@ -113,7 +113,7 @@ impl Downstream {
     ) -> Poll<io::Result<usize>> {
         match &mut self.wire {
             Wire::Connection(stream) => answer.poll_write(cx, stream, source),
-            Wire::Framed(stream) => answer.poll_frames(cx, stream, source),
+            Wire::Http2(stream) => answer.poll_frames(cx, stream, source),
         }
     }
 
@@ -121,7 +121,7 @@ impl Downstream {
     pub(crate) fn plain_stream(&self) -> Option<&Stream> {
         match &self.wire {
             Wire::Connection(stream) => Some(stream).filter(|stream| stream.is_plain()),
-            Wire::Framed(_) => None,
+            Wire::Http2(_) => None,
         }
     }
 
@@ -129,9 +129,13 @@ impl Downstream {
     ///
     /// # Errors
     /// When the connection is broken.
-    pub(crate) fn poll_left(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<io::Result<()>> {
-        if let Wire::Framed(stream) = &self.wire {
-            ready!(stream.poll_gone(cx));
+    pub(crate) fn poll_client_close(
+        &mut self,
+        cx: &mut Context<'_>,
+        pool: &BufferPool,
+    ) -> Poll<io::Result<()>> {
+        if let Wire::Http2(stream) = &self.wire {
+            ready!(stream.poll_cancelled(cx));
             return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
         }
         if !self.input.is_empty() {
@@ -167,9 +171,9 @@ impl Downstream {
         let mut came_to_ask = false;
         let wake = poll_fn(|cx| {
             self.timer.register(cx);
-            if ticket.is_some() || (worker.admission.is_queueing() && self.may_have_said(cx)) {
+            if ticket.is_some() || (worker.admission.is_queueing() && self.may_have_input(cx)) {
                 came_to_ask |= ticket.is_none() && !self.wire.is_ended();
-                self.waited = ready!(self.poll_turn(cx, &mut ticket, worker));
+                self.waited = ready!(self.poll_admission(cx, &mut ticket, worker));
                 self.timer.arm(timeout);
                 if self.wire.is_ended() {
                     if came_to_ask {
@@ -183,7 +187,7 @@ impl Downstream {
                     }
                 }
             }
-            self.poll_said(cx, &worker.buffers)
+            self.poll_more_input(cx, &worker.buffers)
         });
         let wake = wake.await;
         self.timer.set_idle(false);
@@ -191,24 +195,24 @@ impl Downstream {
     }
 
     /// Waits in the admission queue, if requests are queued; returns whether the turn came in time. Nothing is read.
-    pub(crate) async fn take_turn(&mut self, worker: &WorkerServices) -> bool {
+    pub(crate) async fn wait_for_admission(&mut self, worker: &WorkerServices) -> bool {
         if !worker.admission.is_queueing() {
             return true;
         }
         let mut ticket = None;
-        let waited = poll_fn(|cx| self.poll_turn(cx, &mut ticket, worker)).await;
+        let waited = poll_fn(|cx| self.poll_admission(cx, &mut ticket, worker)).await;
         self.timer.set_idle(false);
-        waited == Waited::InTime
+        waited == Waited::WithinDeadline
     }
 
-    fn may_have_said(&self, cx: &mut Context<'_>) -> bool {
+    fn may_have_input(&self, cx: &mut Context<'_>) -> bool {
         !self.input.is_empty() || self.wire.poll_readable(cx).is_ready()
     }
 
     /// Waits in the admission queue until the received bytes may be read.
     ///
     /// The client is not late during this wait: no deadline runs, and the connection is not closed to make room.
-    fn poll_turn(
+    fn poll_admission(
         &self,
         cx: &Context<'_>,
         ticket: &mut Option<Ticket>,
@@ -217,12 +221,12 @@ impl Downstream {
         if ticket.is_none() {
             self.timer.disarm();
         }
-        let turn = worker.admission.poll_turn(ticket, cx);
+        let turn = worker.admission.poll_admission(ticket, cx);
         self.timer.set_idle(turn.is_ready());
         turn
     }
 
-    fn poll_said(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<Wake> {
+    fn poll_more_input(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<Wake> {
         if !self.input.is_empty() {
             return Poll::Ready(Wake::Readable);
         }
@@ -272,7 +276,7 @@ impl Downstream {
     pub(crate) fn poll_fill(&mut self, cx: &mut Context<'_>, pool: &BufferPool) -> Poll<io::Result<Fill>> {
         let stream = match &mut self.wire {
             Wire::Connection(stream) => stream,
-            Wire::Framed(stream) => return stream.poll_fill(cx, &mut self.input, || pool.take_small()),
+            Wire::Http2(stream) => return stream.poll_fill(cx, &mut self.input, || pool.take_small()),
         };
         if self.input.capacity() == 0 {
             ready!(stream.poll_readable(cx))?;

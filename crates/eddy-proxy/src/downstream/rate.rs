@@ -70,14 +70,14 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_peer_has_the_grace_and_no_more() {
+    fn a_silent_peer_has_only_the_grace_period() {
         let mut guard = guard(1024);
         assert_eq!(guard.deadline(at(5_000)), at(15_000));
         assert_eq!(guard.deadline(at(9_000)), at(15_000));
     }
 
     #[test]
-    fn what_was_moved_earns_time_and_waiting_uses_it_up() {
+    fn transferred_bytes_earn_time_and_waiting_uses_it_up() {
         let mut guard = guard(1000);
         guard.deadline(at(0));
         guard.moved(2_000, at(4_000));
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drip_runs_out_of_time_and_the_least_rate_does_not() {
+    fn a_trickle_times_out_and_the_minimum_rate_does_not() {
         let (mut drip, mut steady) = (guard(1024), guard(1024));
         let mut now = WorkerTime::ZERO;
         let second = Millis::new(1_000);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rate_no_deadline() {
+    fn a_rate_of_zero_has_no_deadline() {
         assert_eq!(guard(0).deadline(at(1)), WorkerTime::NEVER);
     }
 }

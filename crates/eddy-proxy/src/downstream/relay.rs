@@ -32,7 +32,7 @@ pub(crate) enum RelayEnd {
     /// Nothing was transferred for too long.
     Idle,
     /// The deadline has passed.
-    Due,
+    DeadlinePassed,
 }
 
 /// Deadlines of a relay.
@@ -88,8 +88,8 @@ impl DuplexRelay {
         timer: &Timer,
         idle_timeout: Millis,
     ) -> RelayEnd {
-        let patience = RelayDeadlines { timer, idle_timeout, deadline: WorkerTime::NEVER };
-        poll_fn(|cx| self.poll(cx, client, endpoint, worker, patience)).await
+        let relay_deadlines = RelayDeadlines { timer, idle_timeout, deadline: WorkerTime::NEVER };
+        poll_fn(|cx| self.poll(cx, client, endpoint, worker, relay_deadlines)).await
     }
 
     /// As [`Self::run`], as far as possible now. The deadlines may differ at each call.
@@ -99,18 +99,18 @@ impl DuplexRelay {
         client: &mut dyn DuplexStream,
         endpoint: &mut dyn DuplexStream,
         worker: &Rc<WorkerServices>,
-        patience: RelayDeadlines<'_>,
+        relay_deadlines: RelayDeadlines<'_>,
     ) -> Poll<RelayEnd> {
-        patience.timer.register(cx);
+        relay_deadlines.timer.register(cx);
         let mut turn = RelayTurn {
             buffers: &worker.buffers,
             pipes: &worker.pipes,
             spliced: &worker.series.spliced,
             left: TURN_BYTES_MAX,
         };
-        let mut end = self.poll_ways(cx, client, endpoint, &mut turn);
+        let mut end = self.poll_directions(cx, client, endpoint, &mut turn);
         if end.is_pending() {
-            end = self.poll_patience(worker.timers.now(), patience);
+            end = self.poll_timeout(worker.timers.now(), relay_deadlines);
         }
         if end.is_ready() {
             worker.buffers.release(&mut self.up.buffer);
@@ -120,17 +120,18 @@ impl DuplexRelay {
     }
 
     /// Arms the timer for the next deadline, or returns the end when one has passed.
-    fn poll_patience(&mut self, now: WorkerTime, patience: RelayDeadlines<'_>) -> Poll<RelayEnd> {
-        let RelayDeadlines { timer, idle_timeout, deadline } = patience;
+    fn poll_timeout(&mut self, now: WorkerTime, relay_deadlines: RelayDeadlines<'_>) -> Poll<RelayEnd> {
+        let RelayDeadlines { timer, idle_timeout, deadline } = relay_deadlines;
         let total = self.up.moved + self.down.moved;
-        let moved_at = match self.seen {
-            Some((moved, moved_at)) if moved == total => moved_at,
+        let last_progress_at = match self.seen {
+            Some((moved, last_progress_at)) if moved == total => last_progress_at,
             Some(_) | None => now,
         };
-        self.seen = Some((total, moved_at));
-        let idle_at = if idle_timeout > Millis::ZERO { moved_at + idle_timeout } else { WorkerTime::NEVER };
+        self.seen = Some((total, last_progress_at));
+        let idle_at =
+            if idle_timeout > Millis::ZERO { last_progress_at + idle_timeout } else { WorkerTime::NEVER };
         if deadline <= now {
-            return Poll::Ready(RelayEnd::Due);
+            return Poll::Ready(RelayEnd::DeadlinePassed);
         }
         if idle_at <= now {
             return Poll::Ready(RelayEnd::Idle);
@@ -142,7 +143,7 @@ impl DuplexRelay {
         Poll::Pending
     }
 
-    fn poll_ways(
+    fn poll_directions(
         &mut self,
         cx: &mut Context<'_>,
         client: &mut dyn DuplexStream,

@@ -15,7 +15,7 @@ pub(crate) enum Wire {
     /// HTTP/1 connection, on which messages follow each other.
     Connection(Stream),
     /// Stream of an HTTP/2 connection, which carries one request and its response.
-    Framed(H2Stream),
+    Http2(H2Stream),
 }
 
 impl Wire {
@@ -23,7 +23,7 @@ impl Wire {
     pub(crate) fn duplex(&mut self) -> &mut dyn DuplexStream {
         match self {
             Self::Connection(stream) => stream,
-            Self::Framed(stream) => stream,
+            Self::Http2(stream) => stream,
         }
     }
 
@@ -31,7 +31,7 @@ impl Wire {
     pub(crate) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self {
             Self::Connection(stream) => stream.poll_readable(cx),
-            Self::Framed(_) => Poll::Ready(Ok(())),
+            Self::Http2(_) => Poll::Ready(Ok(())),
         }
     }
 
@@ -47,14 +47,14 @@ impl Wire {
     pub(crate) fn shutdown_write(&mut self) -> io::Result<()> {
         match self {
             Self::Connection(stream) => stream.shutdown_write(),
-            Self::Framed(_) => Ok(()),
+            Self::Http2(_) => Ok(()),
         }
     }
 
     /// Sends the end-of-connection message of protocols that have one, such as TLS.
-    pub(crate) fn say_end(&mut self) {
+    pub(crate) fn send_tls_close(&mut self) {
         if let Self::Connection(stream) = self {
-            stream.say_end();
+            stream.send_tls_close();
         }
     }
 
@@ -62,7 +62,7 @@ impl Wire {
     pub(crate) fn local_address(&self) -> Option<SocketAddr> {
         match self {
             Self::Connection(stream) => stream.local_address(),
-            Self::Framed(_) => None,
+            Self::Http2(_) => None,
         }
     }
 }

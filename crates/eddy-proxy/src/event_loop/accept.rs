@@ -14,12 +14,12 @@ use crate::session::{self, ConnectionSlot, ListenerHandle, has_room};
 use crate::worker::Worker;
 
 /// Number of idle connections closed at once when there is no capacity, or no descriptor, for another one.
-const SHED_AT_ONCE: usize = 32;
+const IDLE_CLOSES_PER_SHED: usize = 32;
 /// Time that a connection must have been idle before it is closed for a waiting one, so that a new client can
 /// send its request.
 const SHED_IDLE: Millis = Millis::new(100);
 /// Accept queue length while requests are shed.
-const BACKLOG_IN_CROWD: u32 = 32;
+const BACKLOG_WHILE_SHEDDING: u32 = 32;
 
 /// Owner of the socket that connections are accepted from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(crate) async fn accept(
             queue.iter().for_each(AcceptQueue::narrow);
             tokio::select! {
                 () = worker.admission.admission() => {}
-                () = worker.turned.notified() => {}
+                () = worker.lifecycle_changed.notified() => {}
             }
         } else {
             queue.iter().for_each(AcceptQueue::widen);
@@ -58,15 +58,15 @@ pub(crate) async fn accept(
             // Idle connections are closed only when another one waits, so that a full gateway without new clients keeps
             // its connections.
             if listener.is_awaited() {
-                make_room(&worker);
+                free_capacity(&worker);
             }
             worker.ticked.notified().await;
         }
-        let mut turned = pin!(worker.turned.notified());
+        let mut lifecycle_changed = pin!(worker.lifecycle_changed.notified());
         let accepted = poll_fn(|cx| match listener.poll_accept(cx) {
             Poll::Ready(accepted) => Poll::Ready(Some(accepted)),
             Poll::Pending if worker.is_draining.get() => Poll::Ready(None),
-            Poll::Pending => turned.as_mut().poll(cx).map(|()| None),
+            Poll::Pending => lifecycle_changed.as_mut().poll(cx).map(|()| None),
         });
         let accepted = accepted.await;
         if worker.is_draining.get() {
@@ -80,7 +80,7 @@ pub(crate) async fn accept(
             Some(Ok((stream, peer))) => {
                 worker.admission.count_accepted();
                 if turn == AcceptSource::Other {
-                    worker.series.accepts_for_others.increment();
+                    worker.series.accepts_for_stalled.increment();
                 }
                 let place = ConnectionSlot::take(&worker, &handle);
                 tokio::task::spawn_local(session::serve(place, stream, peer));
@@ -88,7 +88,7 @@ pub(crate) async fn accept(
             Some(Err(error)) => {
                 worker.series.accepts_failed.increment();
                 if is_shortage(&error) {
-                    worker.free_descriptors(SHED_AT_ONCE);
+                    worker.free_descriptors(IDLE_CLOSES_PER_SHED);
                     worker.ticked.notified().await;
                 }
             }
@@ -102,24 +102,24 @@ pub(crate) async fn accept(
 /// and clients try again.
 struct AcceptQueue<'a> {
     listener: &'a StreamListener,
-    is_narrow: Cell<bool>,
+    is_backlog_reduced: Cell<bool>,
 }
 
 impl<'a> AcceptQueue<'a> {
     fn new(listener: &'a StreamListener) -> Self {
         // A process that died while it shed requests has left the queue short.
-        Self { listener, is_narrow: Cell::new(true) }
+        Self { listener, is_backlog_reduced: Cell::new(true) }
     }
 
     fn narrow(&self) {
-        if !self.is_narrow.replace(true) {
+        if !self.is_backlog_reduced.replace(true) {
             // A queue of another length works, too.
-            let _ = self.listener.set_backlog(BACKLOG_IN_CROWD);
+            let _ = self.listener.set_backlog(BACKLOG_WHILE_SHEDDING);
         }
     }
 
     fn widen(&self) {
-        if self.is_narrow.replace(false) {
+        if self.is_backlog_reduced.replace(false) {
             let _ = self.listener.set_backlog(BACKLOG);
         }
     }
@@ -133,19 +133,19 @@ impl Drop for AcceptQueue<'_> {
 
 /// Closes idle connections for one that waits: the worker's own, or, if the worker has less than its share, those of
 /// workers that have more than theirs.
-fn make_room(worker: &Worker) {
+fn free_capacity(worker: &Worker) {
     let is_full = worker.room.is_full(worker.plan().plan.config.settings.limits.connections_max);
     if is_full && worker.series.connections.value() < fair_share(worker) {
         worker.room.want();
     } else {
-        worker.close_idle(SHED_AT_ONCE, SHED_IDLE);
+        worker.close_idle(IDLE_CLOSES_PER_SHED, SHED_IDLE);
     }
 }
 
 /// Closes idle connections when another worker has asked for capacity and this one has more than its share.
-pub(crate) fn give_room(worker: &Worker) {
-    if worker.series.connections.value() > fair_share(worker) && worker.room.take_wanted() {
-        worker.close_idle(SHED_AT_ONCE, SHED_IDLE);
+pub(crate) fn yield_capacity(worker: &Worker) {
+    if worker.series.connections.value() > fair_share(worker) && worker.room.take_capacity_request() {
+        worker.close_idle(IDLE_CLOSES_PER_SHED, SHED_IDLE);
     }
 }
 

@@ -98,7 +98,7 @@ async fn serve(start: Start) {
         retired,
     });
     tokio::task::spawn_local(tick(Rc::clone(&state)));
-    tokio::task::spawn_local(hear_filters(Rc::clone(&state.worker)));
+    tokio::task::spawn_local(receive_filter_messages(Rc::clone(&state.worker)));
     tokio::task::spawn_local(outbound::ship(Rc::clone(&state.worker)));
     tokio::task::spawn_local(admit(Rc::clone(&state.worker)));
     // All idle links are checked in one turn.
@@ -151,7 +151,7 @@ fn follow(
 async fn watch_idle_links(worker: Rc<Worker>) {
     loop {
         worker.idle_watch.notified().await;
-        worker.plan().clusters.iter().for_each(|cluster| cluster.close_disturbed());
+        worker.plan().clusters.iter().for_each(|cluster| cluster.close_unusable());
     }
 }
 
@@ -177,7 +177,7 @@ async fn report(worker: Rc<Worker>, reply: Sender<Vec<ClusterView>>) {
 }
 
 /// Delivers messages that filters send from other threads, until the worker's event loop ends.
-async fn hear_filters(worker: Rc<Worker>) {
+async fn receive_filter_messages(worker: Rc<Worker>) {
     let Some(inbox) = worker.crossing.host.inbox(worker.index) else { return };
     let mut messages = Vec::new();
     loop {
@@ -208,8 +208,8 @@ impl Loop {
             WorkerCommand::Drain(done) => {
                 worker.is_draining.set(true);
                 // The accepting tasks take the connections that already wait, and then close their sockets.
-                worker.turned.notify_waiters();
-                self.stop_taking();
+                worker.lifecycle_changed.notify_waiters();
+                self.close_listeners();
                 self.sockets.replace(Arc::default());
                 self.drained.replace(Some(done));
             }
@@ -245,7 +245,7 @@ impl Loop {
             worker.follow(Rc::new(next));
             self.sockets.replace(sockets);
             let result = self.listen();
-            worker.turned.notify_waiters();
+            worker.lifecycle_changed.notify_waiters();
             (result, endpoints)
         });
         // The gateway may have given up waiting; the plan is in force all the same.
@@ -337,10 +337,10 @@ impl Loop {
 
     fn stop_accepting(&self) {
         self.accepting.borrow_mut().drain(..).for_each(|task| task.abort());
-        self.stop_taking();
+        self.close_listeners();
     }
 
-    fn stop_taking(&self) {
+    fn close_listeners(&self) {
         self.taking.borrow_mut().drain(..).for_each(|task| task.abort());
     }
 }

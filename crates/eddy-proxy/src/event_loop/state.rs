@@ -39,7 +39,7 @@ impl ServedListener {
     /// Creates the state of a listener that is not part of a plan yet.
     pub(super) fn new(address: ListenAddress) -> Self {
         let handle = Rc::new(ListenerHandle::new(address));
-        let flows = handle.takes_datagrams().then(Rc::default);
+        let flows = handle.receives_datagrams().then(Rc::default);
         Self { handle, flows }
     }
 }

@@ -10,7 +10,7 @@ use eddy_io::{ProcessorWait, monotonic_time};
 use tokio::task::AbortHandle;
 use tokio::time::MissedTickBehavior;
 
-use crate::event_loop::accept::{AcceptSource, accept, give_room};
+use crate::event_loop::accept::{AcceptSource, accept, yield_capacity};
 use crate::event_loop::state::Loop;
 use crate::exchange::flush_ended;
 use crate::runtime::{Slice, TickInterval};
@@ -27,7 +27,7 @@ const WATCH_TICKS: u64 = 2;
 const ACCESS_TICKS: u64 = 5;
 
 /// Tasks by which this worker stands in for others.
-pub(crate) type StandIns = HashMap<usize, Vec<AbortHandle>>;
+pub(crate) type SubstituteTasks = HashMap<usize, Vec<AbortHandle>>;
 
 /// Ticks until the worker's event loop ends.
 pub(crate) async fn tick(state: Rc<Loop>) {
@@ -36,7 +36,7 @@ pub(crate) async fn tick(state: Rc<Loop>) {
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut before = monotonic_time();
     let mut processor_wait = ProcessorWait::of_this_thread();
-    let mut stand_ins = StandIns::new();
+    let mut stand_ins = SubstituteTasks::new();
     for count in 1_u64.. {
         interval.tick().await;
         let now = monotonic_time();
@@ -50,7 +50,7 @@ pub(crate) async fn tick(state: Rc<Loop>) {
         };
         measure(&worker, TickInterval { elapsed, processor_wait });
         worker.timers.advance(now);
-        give_room(&worker);
+        yield_capacity(&worker);
         worker.ticked.notify_waiters();
         flush_ended(&worker);
         if count.is_multiple_of(WATCH_TICKS) {
@@ -111,14 +111,14 @@ fn take_processor_wait(worker: &Worker, wait: &mut ProcessorWait) -> Millis {
 }
 
 /// Takes over the accept queues of stalled workers, and returns them when their heartbeats resume.
-fn watch(state: &Rc<Loop>, stand_ins: &mut StandIns, now: WorkerTime) {
+fn watch(state: &Rc<Loop>, stand_ins: &mut SubstituteTasks, now: WorkerTime) {
     let worker = &state.worker;
     for other in (0..worker.workers).filter(|other| *other != worker.index) {
         let heartbeat = WorkerTime::from_millis(worker.page.worker(other).heartbeat_ms.load(Relaxed));
         let is_silent = heartbeat > WorkerTime::ZERO && now - heartbeat > SILENT;
         match (is_silent && !worker.is_draining.get(), stand_ins.contains_key(&other)) {
             (true, false) => {
-                stand_ins.insert(other, stand_in(state, other));
+                stand_ins.insert(other, accept_for_worker(state, other));
             }
             (false, true) => {
                 stand_ins.remove(&other).into_iter().flatten().for_each(|task| task.abort());
@@ -128,7 +128,7 @@ fn watch(state: &Rc<Loop>, stand_ins: &mut StandIns, now: WorkerTime) {
     }
 }
 
-fn stand_in(state: &Rc<Loop>, other: usize) -> Vec<AbortHandle> {
+fn accept_for_worker(state: &Rc<Loop>, other: usize) -> Vec<AbortHandle> {
     let worker = &state.worker;
     // Not a warning: on a machine with more runnable threads than cores this happens all the time, and it is counted.
     tracing::debug!(
@@ -141,7 +141,7 @@ fn stand_in(state: &Rc<Loop>, other: usize) -> Vec<AbortHandle> {
     // Datagrams wait for their own worker, which has their sessions.
     let listeners = state.listeners.borrow();
     let handles = listeners.iter().map(|listener| &listener.handle);
-    for handle in handles.filter(|handle| handle.is_served() && !handle.takes_datagrams()) {
+    for handle in handles.filter(|handle| handle.is_served() && !handle.receives_datagrams()) {
         match table.listeners(&handle.address, other, worker.workers) {
             Ok(listeners) => {
                 for listener in listeners {

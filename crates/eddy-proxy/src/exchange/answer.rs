@@ -41,8 +41,8 @@ pub(crate) fn read(ctx: &mut ExchangeCx<'_>, attempt: &mut Attempt) -> Result<Re
         return Ok(ResponseHeadProgress::Incomplete);
     };
     attempt.scanner.reset();
-    if let Some(has_body) = attempt.upstream.framed_body() {
-        exchange.response.note_framed(has_body);
+    if let Some(has_body) = attempt.upstream.http2_body() {
+        exchange.response.note_http2(has_body);
     }
     if !exchange.response.is_interim() {
         exchange.response_bytes = length;
@@ -112,7 +112,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, source: HeadSource, is_uploaded: b
     };
     write_response_head(&mut exchange.answer.out, &response);
     let written = exchange.answer.out.get(head_from..).expect("the head was appended");
-    let asked = exchange.upgrade.asked_by(exchange.head.method, version);
+    let asked = exchange.upgrade.response_context(exchange.head.method, version);
     let checked = ctx.worker.egress.borrow_mut().check_response(written, exchange.status, body, asked);
     if let Err(fault) = checked {
         ctx.worker.series.egress_stopped.increment();
@@ -141,7 +141,7 @@ pub(crate) fn write(ctx: &mut ExchangeCx<'_>, source: HeadSource, is_uploaded: b
         return Ok(());
     }
     filtering.run.response.seal();
-    filter::stage_whole(&filtering.run.response, answer);
+    filter::stage_buffered_body(&filtering.run.response, answer);
     Ok(())
 }
 

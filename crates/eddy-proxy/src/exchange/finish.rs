@@ -50,7 +50,7 @@ pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> ConnectionDisposition {
             worker.records.add(&record, service, worker.timers.now(), &worker.series);
         }
     }
-    ctx.exchange.retry_place = None;
+    ctx.exchange.retry_permit = None;
     let next = next(ctx);
     let is_complete = matches!(
         next,

@@ -14,7 +14,7 @@ pub(crate) async fn flush(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let ExchangeCx { down, exchange, worker, .. } = ctx;
     poll_fn(|cx| {
         while exchange.answer.has_output() {
-            match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
+            match down.poll_write_response(cx, &mut exchange.answer, &mut exchange.response_input) {
                 Poll::Ready(Ok(count)) => guard.moved(count as u64, worker.timers.now()),
                 Poll::Ready(Err(_)) => return Poll::Ready(Err(Fault::ClientGone)),
                 Poll::Pending => {
@@ -44,7 +44,7 @@ pub(crate) fn poll_flush(
     cx: &mut Context<'_>,
 ) -> Result<Poll<()>, Fault> {
     while exchange.answer.has_output() {
-        match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
+        match down.poll_write_response(cx, &mut exchange.answer, &mut exchange.response_input) {
             Poll::Ready(written) => written.map(drop).map_err(|_| Fault::ClientGone)?,
             Poll::Pending => return Ok(Poll::Pending),
         }

@@ -72,14 +72,14 @@ pub(crate) fn judge(ctx: &mut ExchangeCx<'_>) -> Judged {
         GrpcEnd::Status(end) => {
             Judged { is_failure: end == GrpcStatus::Unavailable, failure: AttemptFailure::Grpc(end) }
         }
-        GrpcEnd::Untold | GrpcEnd::Other => {
+        GrpcEnd::NoStatus | GrpcEnd::Other => {
             Judged { is_failure: is_failure_status(ctx, status), failure: AttemptFailure::Status(status) }
         }
     }
 }
 
 /// Frees the kept copy of a request that will not be sent again.
-pub(crate) fn let_request_go(exchange: &mut Exchange) {
+pub(crate) fn drop_kept_request(exchange: &mut Exchange) {
     if !exchange.mirroring.is_pending() {
         exchange.upload.copy = None;
     }
@@ -91,9 +91,9 @@ pub(crate) fn end(exchange: &Exchange) -> Option<GrpcEnd> {
     if !has_grpc_client(exchange) {
         return None;
     }
-    let is_told = exchange.grpc.head_end != GrpcEnd::Untold;
+    let is_in_response = exchange.grpc.head_end != GrpcEnd::NoStatus;
     // Before the endpoint's response has begun, the reader still holds the trailers of an earlier message.
-    if is_told || exchange.is_local || !exchange.is_answered {
+    if is_in_response || exchange.is_local || !exchange.is_answered {
         return Some(exchange.grpc.head_end);
     }
     Some(GrpcEnd::of(exchange.answer.reader.trailers()))
@@ -108,7 +108,7 @@ pub(crate) fn end(exchange: &Exchange) -> Option<GrpcEnd> {
 /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Trailers-Only
 pub(crate) fn settle(ctx: &mut ExchangeCx<'_>) {
     let filter_code = ctx.exchange.local.grpc_code.take();
-    if !is_to_be_told(ctx) {
+    if !needs_grpc_status(ctx) {
         return;
     }
     let exchange = &mut *ctx.exchange;
@@ -137,7 +137,7 @@ pub(crate) fn settle(ctx: &mut ExchangeCx<'_>) {
 }
 
 /// Whether the local reply has to be mapped to a gRPC status.
-fn is_to_be_told(ctx: &ExchangeCx<'_>) -> bool {
+fn needs_grpc_status(ctx: &ExchangeCx<'_>) -> bool {
     let exchange = &*ctx.exchange;
     if exchange.site.is_some() || !has_grpc_client(exchange) {
         return false;

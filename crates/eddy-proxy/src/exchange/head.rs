@@ -21,9 +21,9 @@ use crate::fault::Fault;
 /// before the head is complete.
 pub(crate) async fn read(ctx: &mut ExchangeCx<'_>) -> Option<ExchangePhase> {
     let limits = ctx.listener.config.limits.head;
-    if let Wire::Framed(stream) = &ctx.down.wire {
+    if let Wire::Http2(stream) = &ctx.down.wire {
         let head = stream.take_head();
-        return Some(accept_framed(ctx, head, &limits));
+        return Some(accept_http2(ctx, head, &limits));
     }
     let timeout = Millis::of(ctx.listener.config.timeouts.head);
     let mut is_timed = false;
@@ -92,13 +92,13 @@ fn accept(ctx: &mut ExchangeCx<'_>, length: usize) -> ExchangePhase {
 }
 
 /// Takes the head of a request that arrived in HTTP/2 frames.
-fn accept_framed(ctx: &mut ExchangeCx<'_>, framed: H2Head, limits: &HeadLimits) -> ExchangePhase {
+fn accept_http2(ctx: &mut ExchangeCx<'_>, framed: H2Head, limits: &HeadLimits) -> ExchangePhase {
     let H2Head { text, fault, has_body, is_tunnel } = framed;
     let exchange = &mut *ctx.exchange;
     exchange.started = Some(Instant::now());
     exchange.head_bytes = text;
     let read = match fault {
-        None => exchange.head.parse_framed(&exchange.head_bytes, limits, has_body && !is_tunnel),
+        None => exchange.head.parse_http2(&exchange.head_bytes, limits, has_body && !is_tunnel),
         Some(fault) => Err(fault),
     };
     if let Err(fault) = read {
@@ -111,7 +111,7 @@ fn accept_framed(ctx: &mut ExchangeCx<'_>, framed: H2Head, limits: &HeadLimits) 
     if exchange.head.has_upgrade {
         upgrade::add_key(exchange, &mut ctx.worker.rng.borrow_mut());
     }
-    exchange.upload.reader.begin_framed(exchange.head.body);
+    exchange.upload.reader.begin_http2(exchange.head.body);
     ExchangePhase::Rules
 }
 

@@ -20,13 +20,13 @@ pub(crate) fn begin(ctx: &mut ExchangeCx<'_>) {
     let exchange = &mut *ctx.exchange;
     let action = ctx.route.action.as_ref().filter(|action| !action.mirrors.is_empty());
     let Some(action) = action else { return };
-    if matches!(exchange.mirroring, Mirroring::Undrawn) {
+    if matches!(exchange.mirroring, Mirroring::NotStarted) {
         let mut rng = ctx.worker.rng.borrow_mut();
-        let mut is_drawn =
+        let mut is_in_fraction =
             |mirror: &Mirror| rng.below(u64::from(mirror.denominator.max(1))) < u64::from(mirror.numerator);
         let mirrors = action.config.mirrors.iter().zip(&action.mirrors);
         let wanted = mirrors
-            .filter(|(mirror, _)| is_drawn(mirror))
+            .filter(|(mirror, _)| is_in_fraction(mirror))
             .map(|(mirror, cluster)| MirrorCopy { cluster: Rc::clone(cluster), host: mirror.host });
         let copies: Box<[MirrorCopy]> = wanted.collect();
         exchange.mirroring = if copies.is_empty() { Mirroring::Done } else { Mirroring::Pending(copies) };
@@ -42,7 +42,7 @@ pub(crate) fn send(ctx: &mut ExchangeCx<'_>) {
     let state = std::mem::replace(&mut ctx.exchange.mirroring, Mirroring::Done);
     let Mirroring::Pending(copies) = state else { return };
     // The body of a copy follows its head at once.
-    ctx.exchange.passes_expectation = false;
+    ctx.exchange.forwards_expectation = false;
     let copy = ctx.exchange.upload.copy.take().unwrap_or_else(BodyCopy::for_others);
     if copy.is_too_large {
         ctx.worker.series.mirrors_dropped.add(copies.len() as u64);

@@ -7,7 +7,7 @@ use crate::upstream::WorkerCluster;
 
 /// Phase of an exchange, with what only that phase has. Each phase returns the next one. A phase may be skipped but is
 /// not repeated, except that a retry returns to [`ExchangePhase::Endpoint`], as does [`ExchangePhase::Upload`], and that
-/// hedging returns from the transfer to [`ExchangePhase::Race`] when only attempts without a link are left.
+/// hedging returns from the transfer to [`ExchangePhase::HedgedLink`] when only attempts without a link are left.
 #[derive(Debug)]
 pub(crate) enum ExchangePhase {
     /// Read and parse the request head.
@@ -26,7 +26,7 @@ pub(crate) enum ExchangePhase {
     /// Wait for a link to the endpoint.
     Link(Box<ChosenEndpoint>),
     /// Wait for the first of several hedged attempts to get its link.
-    Race,
+    HedgedLink,
     /// Transfer the bodies and the response.
     Transfer(PooledAttempt),
     /// Relay bytes in both directions once the response has turned the connections into a tunnel.

@@ -27,7 +27,7 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
         }
     }
     ctx.exchange.upgrade.clear();
-    if upgrade::may_say(ctx.exchange, ctx.exchange.status).is_err() {
+    if upgrade::check_client_accepts(ctx.exchange, ctx.exchange.status).is_err() {
         let fault = Fault::RequestHead(HeadFault::ConnectRefused);
         ctx.exchange.reply_with_fault(fault, fault.status());
     }
@@ -63,7 +63,7 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
 
 /// Stages the head and, if available, the body.
 async fn write(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    if !filter::sees_answers(ctx) {
+    if !filter::sees_local_replies(ctx) {
         return write_plain(ctx);
     }
     match write_filtered(ctx).await {
@@ -79,7 +79,7 @@ async fn write(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
 }
 
 fn write_plain(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
-    let keep_alive = may_keep_alive(ctx) && swallow_body(ctx);
+    let keep_alive = may_keep_alive(ctx) && discard_received_body(ctx);
     let date = ctx.worker.date();
     let own_edits = site::answer_edits(ctx, ctx.exchange.status);
     let route_edits = ctx.route.response_edits();
@@ -140,11 +140,11 @@ async fn write_filtered(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         ..LocalReply::new(exchange.status)
     };
     filter::local(ctx, &reply, if has_body { &body } else { &[] }).await?;
-    let is_swallowed = swallow_body(ctx);
+    let is_swallowed = discard_received_body(ctx);
     ctx.exchange.is_local = true;
     ctx.exchange.is_answered = true;
     answer::write(ctx, HeadSource::Filters, is_swallowed)?;
-    if !ctx.exchange.answer.is_ending() {
+    if !ctx.exchange.answer.is_end_staged() {
         ctx.exchange.answer.finish(Fields::default());
     }
     Ok(())
@@ -168,7 +168,7 @@ fn check_egress(ctx: &mut ExchangeCx<'_>, body: ResponseBody) -> Result<(), Faul
 ///
 /// Bytes that have not arrived cannot be distinguished from a next request, so the connection then ends with the
 /// response.
-fn swallow_body(ctx: &mut ExchangeCx<'_>) -> bool {
+fn discard_received_body(ctx: &mut ExchangeCx<'_>) -> bool {
     let ExchangeCx { down, exchange, .. } = ctx;
     while !exchange.upload.reader.is_done() {
         match exchange.upload.reader.next(down.input.held()) {

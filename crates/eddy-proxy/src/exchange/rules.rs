@@ -14,7 +14,7 @@ use crate::runtime::Waited;
 pub(crate) fn apply(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     grpc::note_request(ctx.exchange);
     match check(ctx) {
-        Ok(()) if is_for_us(&ctx.exchange.head) || is_refused_by_site(ctx) => {
+        Ok(()) if is_for_this_hop(&ctx.exchange.head) || is_refused_by_site(ctx) => {
             let is_options = ctx.exchange.head.method == Method::Options;
             ctx.exchange.status = if is_options { 204 } else { 405 };
             ExchangePhase::Reply
@@ -30,7 +30,7 @@ pub(crate) fn apply(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
 ///
 /// # Spec
 /// RFC 9110 §7.6.2, §9.3.7
-fn is_for_us(head: &RequestHead) -> bool {
+fn is_for_this_hop(head: &RequestHead) -> bool {
     head.form == TargetForm::Asterisk || head.max_forwards == Some(0)
 }
 

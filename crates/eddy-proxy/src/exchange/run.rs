@@ -65,7 +65,7 @@ async fn run_phases(mut ctx: ExchangeCx<'_>) -> ConnectionDisposition {
             ExchangePhase::Upload(cluster) => Box::pin(upload_wait::wait(&mut ctx, cluster)).await,
             // Boxed: a link at hand is taken without waiting.
             ExchangePhase::Link(chosen) => Box::pin(attempt::link(&mut ctx, *chosen)).await,
-            ExchangePhase::Race => Box::pin(attempt::race(&mut ctx)).await,
+            ExchangePhase::HedgedLink => Box::pin(attempt::race(&mut ctx)).await,
             ExchangePhase::Transfer(attempt) => transfer::run(&mut ctx, attempt).await,
             ExchangePhase::Tunnel(attempt) => {
                 // A tunnel may last for days and needs few resources: it counts as a connection, not as an exchange.

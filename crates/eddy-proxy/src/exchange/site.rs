@@ -6,7 +6,7 @@ use eddy_config::ListenAddress;
 use eddy_http::{EditFault, FieldEdits, FieldId, Fields, RequestBody, Version};
 use eddy_io::{PeerAddress, Reusable};
 use eddy_route::nginx::{NginxOutcome, SiteRequest, SiteTls, Sites};
-use eddy_upstream::Tried;
+use eddy_upstream::TriedEndpoints;
 
 use crate::exchange::action::follow;
 use crate::exchange::context::ExchangeCx;
@@ -22,7 +22,7 @@ use crate::resolved::{Destination, Route, SitesEntry, WorkerSites};
 pub(crate) fn find(ctx: &mut ExchangeCx<'_>, entry: SitesEntry) -> Result<(), Fault> {
     let SitesEntry { sites, address } = entry;
     let mut site = SiteState::begin();
-    leave_out_fields(ctx, sites.program(), address);
+    remove_invalid_fields(ctx, sites.program(), address);
     {
         let mut rng = ctx.worker.rng.borrow_mut();
         site.id = u128::from(rng.bits()) << 64 | u128::from(rng.bits());
@@ -35,7 +35,7 @@ pub(crate) fn find(ctx: &mut ExchangeCx<'_>, entry: SitesEntry) -> Result<(), Fa
 }
 
 /// Removes headers whose names NGINX considers invalid: two programs may read `X_User` as the same header as `X-User`.
-fn leave_out_fields(ctx: &mut ExchangeCx<'_>, sites: &Sites, address: usize) {
+fn remove_invalid_fields(ctx: &mut ExchangeCx<'_>, sites: &Sites, address: usize) {
     let Exchange { head, head_bytes, .. } = &mut *ctx.exchange;
     let mut filter = {
         let mut scratch = ctx.worker.route.borrow_mut();
@@ -154,7 +154,7 @@ pub(crate) fn answer_edits(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<Fiel
     let (sites, mut site) = take(ctx)?;
     let place = sites.place(site.walk.place());
     let mut edits = None;
-    if !site.challenges.is_empty() || !place.answer_fields.is_empty() {
+    if !site.challenges.is_empty() || !place.added_headers.is_empty() {
         let mut own = ctx.route.response_edits().clone();
         for challenge in &site.challenges {
             if own.add("www-authenticate", challenge).is_err() {
@@ -163,7 +163,7 @@ pub(crate) fn answer_edits(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<Fiel
         }
         let mut scratch = ctx.worker.route.borrow_mut();
         let request = request(ctx, site.id);
-        sites.program().lookup(&request, &mut site.walk, &mut scratch).for_each_answer_field(
+        sites.program().lookup(&request, &mut site.walk, &mut scratch).for_each_added_header(
             status,
             |name, value| {
                 let added = std::str::from_utf8(value).map(|value| own.add(name, value));
@@ -328,7 +328,7 @@ fn walk_to_error_page(ctx: &mut ExchangeCx<'_>, status: u16) -> Option<ExchangeP
     ctx.exchange.fault = None;
     ctx.exchange.answer.clear();
     if is_bodiless {
-        ctx.exchange.tried = Tried::new();
+        ctx.exchange.tried = TriedEndpoints::new();
         ctx.exchange.attempts = 0;
         ctx.exchange.upload.clear();
     }

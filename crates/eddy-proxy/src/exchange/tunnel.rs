@@ -28,11 +28,11 @@ pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> Ex
     relay.up.buffer = std::mem::take(&mut down.input);
     relay.down.buffer = std::mem::take(&mut exchange.response_input);
     let (client, endpoint, timer) = (down.wire.duplex(), upstream.duplex(), &down.timer);
-    let mut turned = pin!(worker.turned.notified());
+    let mut lifecycle_changed = pin!(worker.lifecycle_changed.notified());
     let mut deadline = WorkerTime::NEVER;
     let end = poll_fn(|cx| {
-        while turned.as_mut().poll(cx).is_ready() {
-            turned.set(worker.turned.notified());
+        while lifecycle_changed.as_mut().poll(cx).is_ready() {
+            lifecycle_changed.set(worker.lifecycle_changed.notified());
         }
         if deadline == WorkerTime::NEVER && !Rc::ptr_eq(plan, &worker.plan()) {
             deadline = worker.timers.now() + reload_timeout;
@@ -47,7 +47,7 @@ pub(crate) async fn pass(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> Ex
         RelayEnd::ClientGone => Some(Fault::ClientGone),
         RelayEnd::UpstreamGone => Some(Fault::ResponseCut),
         RelayEnd::Idle => Some(Fault::TunnelIdle),
-        RelayEnd::Due => Some(Fault::TunnelReload),
+        RelayEnd::DeadlinePassed => Some(Fault::TunnelReload),
     };
     if exchange.fault.is_some() {
         // Neither side may mistake truncated data for complete data.

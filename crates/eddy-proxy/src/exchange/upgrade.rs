@@ -79,7 +79,7 @@ pub(crate) fn check(
     body: RequestBody,
     upstream: &UpstreamChannel,
 ) -> Result<(), Fault> {
-    let is_possible = body.is_empty() && upstream.takes_tunnels();
+    let is_possible = body.is_empty() && upstream.supports_tunnels();
     if exchange.upgrade.is_asked() && !is_possible {
         exchange.upgrade.clear();
         if exchange.head.wants_tunnel() {
@@ -103,8 +103,8 @@ pub(crate) fn open(exchange: &mut Exchange, buffers: &BufferPool) {
 pub(crate) fn hear(exchange: &mut Exchange) -> Result<(), Fault> {
     let Exchange { upgrade, head, response, response_input, response_bytes, .. } = exchange;
     let status = response.status;
-    if !upgrade.asked(head.method).is_switched_by(status) {
-        return may_say(exchange, status);
+    if !upgrade.asked(head.method).switches_protocol(status) {
+        return check_client_accepts(exchange, status);
     }
     let bytes = response_input.front(*response_bytes);
     let fields = response.fields(bytes);
@@ -127,10 +127,10 @@ pub(crate) fn hear(exchange: &mut Exchange) -> Result<(), Fault> {
 /// Abandons the tunnel when a filter has replaced the endpoint's response.
 ///
 /// # Errors
-/// As [`may_say`].
+/// As [`check_client_accepts`].
 pub(crate) fn settle(exchange: &mut Exchange) -> Result<(), Fault> {
     let status = exchange.response.status;
-    if exchange.upgrade.is_done() && !exchange.upgrade.asked(exchange.head.method).is_switched_by(status) {
+    if exchange.upgrade.is_done() && !exchange.upgrade.asked(exchange.head.method).switches_protocol(status) {
         exchange.upgrade.clear();
         exchange.response.body = ResponseBody::Length(0);
     }
@@ -138,14 +138,14 @@ pub(crate) fn settle(exchange: &mut Exchange) -> Result<(), Fault> {
         // No HTTP follows.
         exchange.head.keep_alive = false;
     }
-    may_say(exchange, status)
+    check_client_accepts(exchange, status)
 }
 
 /// Checks whether a status may be sent to the client: a client that requires a tunnel would take success for one.
 ///
 /// # Errors
 /// [`HeadFault::NoTunnel`]
-pub(crate) fn may_say(exchange: &Exchange, status: u16) -> Result<(), Fault> {
+pub(crate) fn check_client_accepts(exchange: &Exchange, status: u16) -> Result<(), Fault> {
     let is_success = (200..300).contains(&status);
     if is_success && exchange.is_head_whole && exchange.head.wants_tunnel() && !exchange.upgrade.is_done() {
         return Err(Fault::ResponseHead(HeadFault::NoTunnel));

@@ -11,7 +11,7 @@ use eddy_ids::{Millis, WorkerTime};
 use eddy_model::LimitKind;
 
 use crate::downstream::{Downstream, RateGuard};
-use crate::exchange::attempt::go_on_or_fail;
+use crate::exchange::attempt::fail_over_or_reply;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::flush::poll_flush;
 use crate::exchange::phase::ExchangePhase;
@@ -32,7 +32,7 @@ pub(super) fn take_slot(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster) -> bo
 }
 
 fn progress(down: &Downstream) -> Upload {
-    if down.unread_body().bytes >= FIRST_PART_BYTES { Upload::Proven } else { Upload::Unproven }
+    if down.unread_body().bytes >= FIRST_PART_BYTES { Upload::BodyStarted } else { Upload::AwaitingBody }
 }
 
 /// Whether the endpoint would have to wait for the client to send the body.
@@ -50,7 +50,7 @@ fn is_incomplete(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> bool {
 /// Returns the number of requests that this worker may have in progress at the cluster.
 fn capacity(ctx: &ExchangeCx<'_>, cluster: &WorkerCluster) -> u32 {
     let config = &cluster.config;
-    let endpoints = match config.balance.goes_by_key() {
+    let endpoints = match config.balance.balances_by_key() {
         // All requests may have keys that lead to the same endpoint.
         true => 1,
         false => u32::try_from(cluster.state().borrow().endpoints().len()).unwrap_or(u32::MAX).max(1),
@@ -73,7 +73,7 @@ pub(super) async fn wait(ctx: &mut ExchangeCx<'_>, cluster: Rc<WorkerCluster>) -
     };
     match passage.run(ctx, &cluster).await {
         Ok(()) => ExchangePhase::Endpoint,
-        Err(fault) => go_on_or_fail(ctx, fault),
+        Err(fault) => fail_over_or_reply(ctx, fault),
     }
 }
 
@@ -97,8 +97,8 @@ impl UploadWait {
                     return Poll::Ready(Ok(()));
                 }
                 match upload {
-                    Upload::Unproven => self.poll_body(ctx, cx),
-                    Upload::Proven => self.poll_patience(ctx, cx),
+                    Upload::AwaitingBody => self.poll_body(ctx, cx),
+                    Upload::BodyStarted => self.poll_timeout(ctx, cx),
                 }
             });
             came.await?;
@@ -123,7 +123,7 @@ impl UploadWait {
         }
         loop {
             let ExchangeCx { down, exchange, worker, .. } = &mut *ctx;
-            if progress(down) == Upload::Proven || down.has_whole_body(&mut self.probe) {
+            if progress(down) == Upload::BodyStarted || down.has_whole_body(&mut self.probe) {
                 return Poll::Ready(Ok(()));
             }
             if down.input.capacity() > 0 && down.input.room().is_empty() {
@@ -144,14 +144,14 @@ impl UploadWait {
         let deadline = self.guard.deadline(ctx.worker.timers.now());
         if deadline == WorkerTime::NEVER {
             // Without a minimum rate, the wait for a slot has the deadline.
-            return self.poll_patience(ctx, cx);
+            return self.poll_timeout(ctx, cx);
         }
         poll_due(ctx, cx, deadline, Fault::BodyTimeout)
     }
 
     /// Waits without reading; the client's rate does not count meanwhile.
-    fn poll_patience(&mut self, ctx: &ExchangeCx<'_>, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
-        if ctx.down.is_taken_back(cx) {
+    fn poll_timeout(&mut self, ctx: &ExchangeCx<'_>, cx: &Context<'_>) -> Poll<Result<(), Fault>> {
+        if ctx.down.is_request_cancelled(cx) {
             return Poll::Ready(Err(Fault::ClientGone));
         }
         if self.slot_deadline == WorkerTime::NEVER {

@@ -21,7 +21,7 @@ const HALF_CLOSE: Millis = Millis::new(100);
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Watch {
     /// Time at which the client closed its side.
-    left_at: Option<WorkerTime>,
+    client_closed_at: Option<WorkerTime>,
 }
 
 impl Watch {
@@ -36,12 +36,12 @@ impl Watch {
         pool: &BufferPool,
         now: WorkerTime,
     ) -> Result<bool, Fault> {
-        if self.left_at.is_some() {
+        if self.client_closed_at.is_some() {
             return Ok(false);
         }
-        let Poll::Ready(left) = down.poll_left(cx, pool) else { return Ok(false) };
+        let Poll::Ready(left) = down.poll_client_close(cx, pool) else { return Ok(false) };
         left.map_err(|_| Fault::ClientGone)?;
-        self.left_at = Some(now);
+        self.client_closed_at = Some(now);
         Ok(true)
     }
 
@@ -56,7 +56,7 @@ impl Watch {
 
     /// Returns the time at which the client counts as gone; [`WorkerTime::NEVER`] while it has not closed its side.
     pub(super) fn deadline(&self) -> WorkerTime {
-        self.left_at.map_or(WorkerTime::NEVER, |left_at| left_at + HALF_CLOSE)
+        self.client_closed_at.map_or(WorkerTime::NEVER, |client_closed_at| client_closed_at + HALF_CLOSE)
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) fn until_linked(exchange: &Exchange) -> Option<Watch> {
 }
 
 /// Waits until the client has left or `due` has passed, while a link is obtained. Also wakes at `wakes_at`.
-pub(super) fn poll_patience(
+pub(super) fn poll_timeout(
     cx: &mut Context<'_>,
     down: &mut Downstream,
     worker: &Worker,

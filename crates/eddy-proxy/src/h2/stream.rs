@@ -106,7 +106,7 @@ impl H2Stream {
     }
 
     /// Waits until the client cancels its request, or is gone.
-    pub(crate) fn poll_gone(&self, cx: &Context<'_>) -> Poll<()> {
+    pub(crate) fn poll_cancelled(&self, cx: &Context<'_>) -> Poll<()> {
         if self.shared.look(|state| state.is_gone(self.id())) {
             return Poll::Ready(());
         }

@@ -74,7 +74,7 @@ impl FilterHost {
 
     /// Sets the soft memory limit of runtimes in libraries that are opened from now on, in percent of the memory limit
     /// of the machine or control group.
-    pub fn bound_memory(&self, percent: u8) {
+    pub fn limit_memory(&self, percent: u8) {
         let there_is = limit_bytes().unwrap_or(0);
         self.memory_soft_bytes.store(there_is / 100 * u64::from(percent), Relaxed);
     }
@@ -331,7 +331,7 @@ mod tests {
     use eddy_filter::Direction;
 
     #[test]
-    fn what_waits_is_resumed_once() {
+    fn a_paused_exchange_is_resumed_once() {
         let host = FilterHost::new(2, 16, FilterLogLevel::Info);
         let handle = host.table.open(1, 0).unwrap();
         host.table.announce(handle, Direction::Request, 3);
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_that_writes_without_end_is_cut_short() {
+    fn log_output_of_a_filter_is_limited() {
         let host = FilterHost::new(1, 1, FilterLogLevel::Info);
         let number = host.number("loud");
         assert_eq!(host.name(number).as_deref(), Some("loud"));
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(host.log(number, FilterLogLevel::Debug, b"below the level"), Ok(()));
     }
     #[test]
-    fn records_of_no_filter_are_those_of_the_filter_that_runs() {
+    fn log_entries_without_a_filter_belong_to_the_running_filter() {
         let host = FilterHost::new(1, 1, FilterLogLevel::Info);
         let number = host.number("busy");
         let (page, _fd) = SharedPage::create().unwrap();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn records_of_no_filter_are_bounded_too() {
+    fn log_entries_without_a_filter_are_limited_as_well() {
         let host = FilterHost::new(1, 1, FilterLogLevel::Off);
         let full = (0..5000).filter(|_| !host.unnamed.may_write(7, "-")).count();
         assert_eq!(full, 4000);

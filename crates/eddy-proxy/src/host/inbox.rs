@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_is_taken_in_order_and_within_bounds() {
+    fn messages_are_taken_in_order_and_within_limits() {
         let inbox = Inbox::default();
         (0..3).for_each(|turn| inbox.leave(BYTES_MAX / 3, || Ok(message(turn))).unwrap());
         assert_eq!(inbox.leave(3, || Ok(message(9))), Err(HostError::Full));

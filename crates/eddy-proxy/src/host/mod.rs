@@ -13,4 +13,4 @@ pub use filter_host::FilterHost;
 pub(crate) use filter_host::note_worker;
 pub(crate) use inbox::WorkerMessage;
 pub(crate) use order::OutboundOrder;
-pub(crate) use worker_state::{CrossingScratch, EndedOf, WorkerFilterState};
+pub(crate) use worker_state::{CrossingScratch, EndedExchanges, WorkerFilterState};

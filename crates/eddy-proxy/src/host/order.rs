@@ -43,12 +43,12 @@ pub(crate) struct OutboundOrder {
 /// The lock is held to insert, find or remove one entry.
 #[derive(Debug, Default)]
 pub(crate) struct Orders {
-    book: Mutex<Book>,
+    book: Mutex<OrderTable>,
 }
 
 /// Requests in progress, and their number per filter and exchange.
 #[derive(Debug, Default)]
-struct Book {
+struct OrderTable {
     known: HashMap<(u32, u64), OrderState>,
     filters: HashMap<u32, u32>,
     background: HashMap<u32, u32>,
@@ -199,7 +199,7 @@ impl Orders {
         true
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Book> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, OrderTable> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_read_otherwise_is_refused() {
+    fn ambiguous_outbound_requests_are_refused() {
         for target in [&b""[..], b"a", b"/ a", b"/\r\nHost: b"] {
             assert_eq!(OutboundOrder::check(&outbound(target, Vec::new())).err(), Some(HostError::Invalid));
         }
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_ends_once() {
+    fn an_outbound_request_ends_once() {
         let orders = Orders::default();
         let order = OutboundOrder::check(&outbound(b"/", Vec::new())).unwrap();
         orders.begin(&order, CallLimits::default()).unwrap();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn one_filter_leaves_room_for_others() {
+    fn one_filter_leaves_capacity_for_others() {
         let (orders, limits) = (Orders::default(), CallLimits { per_exchange: 16, background: 4096 });
         let begun = (0..u64::from(FILTER_ORDERS_MAX))
             .filter(|token| orders.begin(&order(1, *token, None, CallBond::Awaited), limits).is_ok());

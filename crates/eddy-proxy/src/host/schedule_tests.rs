@@ -26,12 +26,12 @@ const STALE: usize = 64;
 struct ExpectedExchange {
     handle: Handle,
     turn: u32,
-    ways: [KnownWay; 2],
+    ways: [DirectionModel; 2],
     woken: Arc<Flag>,
 }
 
 #[derive(Clone, Copy, Default)]
-struct KnownWay {
+struct DirectionModel {
     /// The turn that can be claimed.
     announced: Option<u32>,
     /// The turn that the exchange waits for.
@@ -61,7 +61,7 @@ struct ScheduleCounts {
     timeouts: u64,
 }
 
-struct Play {
+struct ScheduleSimulation {
     rng: Rng,
     host: Arc<FilterHost>,
     slots: Vec<Slots>,
@@ -76,7 +76,7 @@ struct Play {
 
 const DIRECTIONS: [Direction; 2] = [Direction::Request, Direction::Response];
 
-impl Play {
+impl ScheduleSimulation {
     fn new(seed: u64) -> Self {
         let host = FilterHost::new(WORKERS, EXCHANGES, FilterLogLevel::Off);
         Self {
@@ -97,11 +97,11 @@ impl Play {
         match self.rng.below(100) {
             0..=7 => self.open(worker),
             8..=37 => self.cross(worker),
-            38..=62 => self.resume_someone(worker),
+            38..=62 => self.resume_random_exchange(worker),
             63..=76 => self.take(worker),
-            77..=89 => self.poll_someone(worker),
+            77..=89 => self.poll_exchange(worker),
             90..=94 => self.time_out(worker),
-            95..=97 => self.close_someone(worker),
+            95..=97 => self.close_random_exchange(worker),
             _ => self.close_again(worker),
         }
     }
@@ -140,7 +140,7 @@ impl Play {
         }
         known.turn += 1;
         let (handle, turn) = (known.handle, known.turn);
-        *way = KnownWay { announced: Some(turn), ..KnownWay::default() };
+        *way = DirectionModel { announced: Some(turn), ..DirectionModel::default() };
         self.host.table.announce(handle, direction, turn);
         self.tally.crossings += 1;
         (0..early).for_each(|_| self.resume(handle, turn));
@@ -155,7 +155,7 @@ impl Play {
     }
 
     /// A filter resumes: a waiting exchange, with the right turn or another, or one that ended long ago.
-    fn resume_someone(&mut self, worker: usize) {
+    fn resume_random_exchange(&mut self, worker: usize) {
         let (handle, turn) = match self.rng.below(10) {
             // A generation that no slot reaches.
             0 => (Handle::from_number(self.rng.bits() >> self.rng.below(40) | 1 << 31), self.turn()),
@@ -256,7 +256,7 @@ impl Play {
     }
 
     /// An exchange is polled because it was woken, or for another reason.
-    fn poll_someone(&mut self, worker: usize) {
+    fn poll_exchange(&mut self, worker: usize) {
         let woken = self.live[worker].iter().position(|known| known.woken.0.load(Relaxed));
         let index = if self.rng.below(4) == 0 { self.pick(worker) } else { woken };
         let Some(index) = index else { return };
@@ -312,12 +312,12 @@ impl Play {
         };
         let way = &mut known.ways[direction as usize];
         let is_unclaimed = way.announced.is_some();
-        *way = KnownWay::default();
+        *way = DirectionModel::default();
         assert_eq!(self.host.table.withdraw(known.handle, direction), is_unclaimed);
         self.tally.timeouts += 1;
     }
 
-    fn close_someone(&mut self, worker: usize) {
+    fn close_random_exchange(&mut self, worker: usize) {
         if let Some(index) = self.pick(worker) {
             self.close(worker, index);
         }
@@ -394,7 +394,7 @@ fn variable(name: &str) -> Option<u64> {
 }
 
 #[test]
-fn whatever_the_order_everybody_gets_his_own() {
+fn every_exchange_gets_its_own_resume_in_any_order() {
     let is_long = variable("EDDY_SOAK").is_some();
     let (seeds, steps) = if is_long { (100, 100_000_u64) } else { (30, 10_000) };
     let first = variable("EDDY_SEED").unwrap_or(1);
@@ -402,7 +402,7 @@ fn whatever_the_order_everybody_gets_his_own() {
     let mut total = ScheduleCounts::default();
     for seed in first..first + seeds {
         let played = std::panic::catch_unwind(|| {
-            let mut play = Play::new(seed);
+            let mut play = ScheduleSimulation::new(seed);
             (0..steps).for_each(|_| play.step());
             play.finish()
         });
@@ -418,8 +418,8 @@ fn whatever_the_order_everybody_gets_his_own() {
 
 /// Every sequence of six of the events that can happen to an exchange and to the next one in its slot.
 #[test]
-fn every_order_of_six_comes_out_right() {
-    let mut play = Play::new(1);
+fn all_interleavings_of_six_events_are_correct() {
+    let mut play = ScheduleSimulation::new(1);
     let mut orders = 0;
     for order in 0..8_u32.pow(6) {
         play.open(0);
@@ -435,7 +435,7 @@ fn every_order_of_six_comes_out_right() {
     println!("{orders} orders of six: {:?}", play.finish());
 }
 
-impl Play {
+impl ScheduleSimulation {
     fn one_of_eight(&mut self, what: u32) {
         if self.live[0].is_empty() {
             self.open(0);
@@ -478,7 +478,7 @@ impl ScheduleCounts {
 
 /// Four threads resume while the worker withdraws the announcement: exactly one of the five succeeds.
 #[test]
-fn of_threads_that_resume_and_a_worker_that_gives_up_one_wins() {
+fn either_a_resuming_thread_or_the_cancelling_worker_wins() {
     let rounds = if variable("EDDY_SOAK").is_some() { 400_000 } else { 10_000 };
     let host = FilterHost::new(1, 4, FilterLogLevel::Off);
     let mut slots = Slots::default();

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_exchange_that_waits_hears_of_it() {
+    fn only_the_waiting_exchange_is_resumed() {
         let table = HandleTable::new(1, 8);
         let mut slots = Slots::default();
         let waker = Waker::noop();

@@ -17,7 +17,7 @@ pub(crate) struct WorkerFilterState {
     pub(crate) slots: RefCell<Slots>,
     pub(crate) scratch: RefCell<CrossingScratch>,
     /// Ended exchanges by library, reported at the library's next crossing.
-    ended: RefCell<Vec<EndedOf>>,
+    ended: RefCell<Vec<EndedExchanges>>,
     has_ended: Cell<bool>,
     count: Cell<u32>,
     connections: Cell<u64>,
@@ -34,7 +34,7 @@ pub(crate) struct CrossingScratch {
 }
 
 /// Ended exchanges of which a library has not been notified.
-pub(crate) struct EndedOf {
+pub(crate) struct EndedExchanges {
     pub(crate) library: Arc<dyn FilterLibrary>,
     pub(crate) ended: Vec<EndedExchange>,
 }
@@ -69,13 +69,13 @@ impl WorkerFilterState {
         let mut queues = self.ended.borrow_mut();
         match queues.iter_mut().find(|queue| Arc::ptr_eq(&queue.library, library)) {
             Some(queue) => queue.ended.push(ended),
-            None => queues.push(EndedOf { library: Arc::clone(library), ended: vec![ended] }),
+            None => queues.push(EndedExchanges { library: Arc::clone(library), ended: vec![ended] }),
         }
         self.has_ended.set(true);
     }
 
     /// Takes the ended exchanges of which libraries have not been notified.
-    pub(crate) fn take_all_ended(&self) -> Vec<EndedOf> {
+    pub(crate) fn take_all_ended(&self) -> Vec<EndedExchanges> {
         if !self.has_ended.replace(false) {
             return Vec::new();
         }

@@ -26,7 +26,7 @@ pub(crate) enum Moved {
     /// Number of bytes written.
     Bytes(usize),
     /// The source ended before the body did.
-    Cut,
+    SourceEnded,
     /// The source has no data at present.
     AwaitsSource,
     /// The sink accepts no data at present.
@@ -43,7 +43,7 @@ impl Bulk {
         sink: &Stream,
         pipes: &Rc<PipePool>,
     ) -> Result<Moved, SpliceFault> {
-        let mut left = pump.bulk_left();
+        let mut left = pump.spliceable_bytes();
         if !self.splice.holds_bytes() {
             let is_worth_it = left >= BULK_BYTES || (self.is_begun && left > 0);
             if !is_worth_it || !source.is_plain() || !sink.is_plain() {
@@ -61,7 +61,7 @@ impl Bulk {
                 pump.written_bytes += count as u64;
                 Moved::Bytes(count)
             }
-            Poll::Ready(Ok(Spliced::End)) => Moved::Cut,
+            Poll::Ready(Ok(Spliced::End)) => Moved::SourceEnded,
             Poll::Ready(Ok(Spliced::NoPipe | Spliced::Done)) => Moved::Nothing,
             Poll::Ready(Err(fault)) => return Err(fault),
             Poll::Pending if self.splice.holds_bytes() => Moved::AwaitsSink,

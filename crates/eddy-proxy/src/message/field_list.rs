@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_come_back_as_they_were_added() {
+    fn fields_are_returned_as_added() {
         let mut list = FieldList::default();
         let fields: [(&[u8], &[u8]); 4] = [(b"a", b"1"), (b"", b""), (b"long-name", b""), (b"b", b"two")];
         for fields in [&fields[..], &fields[2..]] {

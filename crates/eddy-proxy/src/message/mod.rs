@@ -8,4 +8,4 @@ mod pump;
 pub(crate) use bulk::{Bulk, Moved};
 pub(crate) use duplex::DuplexStream;
 pub(crate) use field_list::FieldList;
-pub(crate) use pump::{BodyCopy, Misfit, OutputFraming, Pump};
+pub(crate) use pump::{BodyCopy, LengthMismatch, OutputFraming, Pump};

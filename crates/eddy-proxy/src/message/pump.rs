@@ -12,9 +12,9 @@ use crate::h2::{AfterData, H2Stream};
 /// data is written from the buffer that it was read into.
 const COPY_BYTES_MAX: usize = 2 * 1024;
 /// Maximum body bytes copied for mirrors and retries.
-const COPY_FOR_OTHERS_BYTES_MAX: usize = 1024 * 1024;
+const MIRROR_COPY_BYTES_MAX: usize = 1024 * 1024;
 /// Maximum body bytes kept for sending the request again after a refused stream or GOAWAY.
-const COPY_TO_REPEAT_BYTES_MAX: usize = 64 * 1024;
+const RESEND_COPY_BYTES_MAX: usize = 64 * 1024;
 /// Bytes staged before they are written.
 const STAGE_BYTES_MAX: usize = 16 * 1024;
 
@@ -44,7 +44,7 @@ impl OutputFraming {
 
 /// Mismatch between a body and its announced length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Misfit {
+pub(crate) enum LengthMismatch {
     TooLong,
     TooShort,
 }
@@ -62,7 +62,7 @@ pub(crate) struct Pump {
     sent: usize,
     ready: usize,
     /// Whether a chunk end must follow once `ready` bytes are written.
-    owes_chunk_end: bool,
+    is_chunk_end_due: bool,
     framing: OutputFraming,
     /// Announced data bytes still to come; `None` when the framing marks the end. Counted only when filters see the
     /// body.
@@ -70,7 +70,7 @@ pub(crate) struct Pump {
     is_finished: bool,
     /// Trailers, and whether the end has been sent, when frames mark the end.
     tail: Vec<u8>,
-    is_end_told: bool,
+    is_end_framed: bool,
     /// Data bytes found in the body so far.
     pub(crate) data_bytes: u64,
     /// Data bytes written so far.
@@ -91,12 +91,12 @@ pub(crate) struct BodyCopy {
 impl BodyCopy {
     /// Creates a copy that is sent to mirrors or in a retry.
     pub(crate) fn for_others() -> Self {
-        Self { bytes: Vec::new(), bytes_max: COPY_FOR_OTHERS_BYTES_MAX, is_too_large: false }
+        Self { bytes: Vec::new(), bytes_max: MIRROR_COPY_BYTES_MAX, is_too_large: false }
     }
 
     /// Creates a copy for sending the request again to another endpoint when the first has not processed it.
-    pub(crate) fn to_repeat() -> Self {
-        Self { bytes_max: COPY_TO_REPEAT_BYTES_MAX, ..Self::for_others() }
+    pub(crate) fn for_resend() -> Self {
+        Self { bytes_max: RESEND_COPY_BYTES_MAX, ..Self::for_others() }
     }
 
     fn add(&mut self, data: &[u8]) {
@@ -124,12 +124,12 @@ impl Pump {
         self.heads = 0;
         self.sent = 0;
         self.ready = 0;
-        self.owes_chunk_end = false;
+        self.is_chunk_end_due = false;
         self.framing = OutputFraming::Plain;
         self.owed = None;
         self.is_finished = false;
         self.tail.clear();
-        self.is_end_told = false;
+        self.is_end_framed = false;
     }
 
     /// Whether all body data found so far can be staged again.
@@ -151,18 +151,18 @@ impl Pump {
     }
 
     /// Checks whether data from filters fits the announced length. `is_last` marks the last data.
-    pub(crate) fn check_length(&self, data: usize, is_last: bool) -> Result<(), Misfit> {
+    pub(crate) fn check_length(&self, data: usize, is_last: bool) -> Result<(), LengthMismatch> {
         let Some(owed) = self.owed else { return Ok(()) };
         match owed.checked_sub(data as u64) {
-            None => Err(Misfit::TooLong),
-            Some(missing) if is_last && missing > 0 => Err(Misfit::TooShort),
+            None => Err(LengthMismatch::TooLong),
+            Some(missing) if is_last && missing > 0 => Err(LengthMismatch::TooShort),
             Some(_) => Ok(()),
         }
     }
 
     /// Whether there are bytes to write.
     pub(crate) fn has_output(&self) -> bool {
-        let owes_end = self.framing == OutputFraming::Frames && self.is_finished && !self.is_end_told;
+        let owes_end = self.framing == OutputFraming::Frames && self.is_finished && !self.is_end_framed;
         self.sent < self.out.len() || self.ready > 0 || owes_end
     }
 
@@ -231,7 +231,7 @@ impl Pump {
 
     /// Returns the number of body bytes that can be spliced from stream to stream: the rest of a body of known length
     /// whose data is unchanged, when nothing waits to be written and no copy is wanted.
-    pub(crate) fn bulk_left(&self) -> u64 {
+    pub(crate) fn spliceable_bytes(&self) -> u64 {
         let is_as_it_is = self.framing == OutputFraming::Plain && self.copy.is_none() && !self.has_output();
         if is_as_it_is { self.reader.length_left() } else { 0 }
     }
@@ -271,7 +271,7 @@ impl Pump {
     }
 
     /// Whether the end of the body has been staged.
-    pub(crate) fn is_ending(&self) -> bool {
+    pub(crate) fn is_end_staged(&self) -> bool {
         self.is_finished
     }
 
@@ -296,8 +296,8 @@ impl Pump {
             self.heads = 0;
             self.sent = 0;
         }
-        if self.ready == 0 && self.owes_chunk_end && self.out.is_empty() {
-            self.owes_chunk_end = false;
+        if self.ready == 0 && self.is_chunk_end_due && self.out.is_empty() {
+            self.is_chunk_end_due = false;
             self.out.extend_from_slice(CHUNK_END);
         }
         Poll::Ready(Ok(written))
@@ -320,14 +320,14 @@ impl Pump {
             let length = stream.send_head(heads, ends)?;
             self.out.drain(..length);
             self.heads = self.heads.saturating_sub(length);
-            self.is_end_told = ends && self.heads == 0;
+            self.is_end_framed = ends && self.heads == 0;
             return Poll::Ready(Ok(length));
         }
         let staged = self.out.get(self.sent..).expect("no more is sent than was staged");
         let data = source.front(self.ready);
         if staged.is_empty() && data.is_empty() {
             stream.send_end(&self.tail)?;
-            self.is_end_told = true;
+            self.is_end_framed = true;
             return Poll::Ready(Ok(0));
         }
         let total = staged.len() + data.len();
@@ -335,7 +335,7 @@ impl Pump {
         let sent = ready!(stream.poll_send(cx, staged, data, after))?;
         let from_staged = sent.min(staged.len());
         let from_source = sent - from_staged;
-        self.is_end_told = ends && sent == total;
+        self.is_end_framed = ends && sent == total;
         self.sent += from_staged;
         self.ready -= from_source;
         self.written_bytes += from_source as u64;
@@ -355,7 +355,7 @@ impl Pump {
         // With nothing staged before it, data is best written from its own buffer.
         if self.out.is_empty() || data > COPY_BYTES_MAX {
             self.ready = data;
-            self.owes_chunk_end = is_chunked;
+            self.is_chunk_end_due = is_chunked;
             return;
         }
         self.out.extend(source.front(data));

@@ -6,12 +6,12 @@ use eddy_http::{
     ForwardedClient, ForwardedPolicy, HeadLimits, RequestBody, RequestHead, RequestWrite, write_request_head,
 };
 use eddy_model::LimitKind;
-use eddy_upstream::Tried;
+use eddy_upstream::TriedEndpoints;
 use eddy_upstream::client::{Conversation, ConversationFault, ResponseProgress, WholeRequest, WholeResponse};
 
 use crate::fault::Fault;
 use crate::host::OutboundOrder;
-use crate::upstream::{EndpointGuard, LinkWanted, UpstreamChannel, WorkerCluster};
+use crate::upstream::{EndpointGuard, LinkRequirement, UpstreamChannel, WorkerCluster};
 use crate::worker::Worker;
 
 /// Maximum body size of a response in bytes.
@@ -72,8 +72,8 @@ pub(crate) async fn send(
     cluster: &Rc<WorkerCluster>,
     sent: &FetchRequest<'_>,
 ) -> Result<WholeResponse, Reason> {
-    let mut tried = Tried::new();
-    let mut wanted = if sent.is_repeatable { LinkWanted::Any } else { LinkWanted::Quiet };
+    let mut tried = TriedEndpoints::new();
+    let mut wanted = if sent.is_repeatable { LinkRequirement::Any } else { LinkRequirement::Quiet };
     let mut retries = 0;
     loop {
         let may_retry = retries < LINK_RETRIES_MAX;
@@ -82,10 +82,10 @@ pub(crate) async fn send(
             Ok(answer) => return Ok(answer),
             // The endpoint may have seen the request. The other links in the pool may be closed as well.
             Err(FetchFailure::Link(Fault::LinkStale)) if sent.is_repeatable && may_retry => {
-                wanted = LinkWanted::New;
+                wanted = LinkRequirement::New;
             }
             // The endpoint has not processed the request: its stream is above the last one of a GOAWAY.
-            Err(FetchFailure::Link(Fault::LinkLeft)) if may_retry => {}
+            Err(FetchFailure::Link(Fault::UpstreamGoAway)) if may_retry => {}
             Err(failure) => return Err(failure.reason()),
         }
     }
@@ -119,7 +119,7 @@ fn write(worker: &Worker, order: &OutboundOrder) -> Result<Vec<u8>, Reason> {
         via: None,
         request_id: None,
         upgrade: None,
-        passes_expectation: false,
+        forwards_expectation: false,
     };
     write_request_head(&mut out, &request);
     let mut egress = worker.egress.borrow_mut();
@@ -133,8 +133,8 @@ async fn attempt(
     worker: &Rc<Worker>,
     cluster: &Rc<WorkerCluster>,
     request: &WholeRequest<'_>,
-    wanted: LinkWanted,
-    tried: &mut Tried,
+    wanted: LinkRequirement,
+    tried: &mut TriedEndpoints,
 ) -> Result<WholeResponse, FetchFailure> {
     let now = worker.timers.now();
     let admitted = cluster.take(LimitKind::Requests).map_err(FetchFailure::Link)?;
@@ -162,7 +162,7 @@ async fn attempt(
         guard.succeeded(now);
     }
     if let (true, true, UpstreamChannel::Link(link)) = (answer.head.keep_alive, is_empty, upstream) {
-        guard.put_back(link, now);
+        guard.return_link(link, now);
     }
     Ok(answer)
 }

@@ -66,7 +66,7 @@ pub(crate) async fn ship(worker: Rc<Worker>) {
 
 /// Requests that the whole queue be sent, and drops `done` when it is.
 pub(crate) async fn settle(worker: Rc<Worker>, done: Sender<()>) {
-    worker.records.hurry();
+    worker.records.flush_now();
     while worker.records.waiting() > 0 {
         worker.records.emptied.notified().await;
     }
@@ -113,7 +113,7 @@ async fn deliver(worker: &Rc<Worker>, batch: &Batch) -> BatchOutcome {
 
 /// Returns the outcome that a response implies for its batch.
 fn judge(status: u16, end: GrpcEnd) -> BatchOutcome {
-    let is_untold = end == GrpcEnd::Untold && status != 200;
+    let is_untold = end == GrpcEnd::NoStatus && status != 200;
     let end = if is_untold { GrpcEnd::Status(GrpcStatus::of_http(status)) } else { end };
     match end {
         // A service that treats the end of the stream as an error has read everything before it, and ends the call with
@@ -126,7 +126,7 @@ fn judge(status: u16, end: GrpcEnd) -> BatchOutcome {
             | GrpcStatus::Aborted
             | GrpcStatus::Cancelled),
         ) => BatchOutcome::Failed(failed.name().to_owned()),
-        GrpcEnd::Untold => BatchOutcome::Failed("response without grpc-status".to_owned()),
+        GrpcEnd::NoStatus => BatchOutcome::Failed("response without grpc-status".to_owned()),
         GrpcEnd::Status(refused) => BatchOutcome::Refused(refused.name().to_owned()),
         GrpcEnd::Other => BatchOutcome::Refused("response with an unknown grpc-status".to_owned()),
     }
@@ -144,9 +144,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_may_pass_is_tried_again() {
+    fn transient_failures_are_retried() {
         let check = |status: u16, code: Option<u32>, expected: &str| {
-            let end = code.map_or(GrpcEnd::Untold, GrpcEnd::of_code);
+            let end = code.map_or(GrpcEnd::NoStatus, GrpcEnd::of_code);
             let outcome = format!("{:?}", judge(status, end));
             assert!(outcome.starts_with(expected), "{status} {code:?}: {outcome}");
         };

@@ -28,7 +28,7 @@ pub(crate) struct FilterChains {
 
 impl FilterChains {
     /// Returns the index of the own chain of an action of a table, if it has one.
-    pub(crate) fn own_of(&self, table: TableId, action: ActionId) -> Option<usize> {
+    pub(crate) fn own_chain_index(&self, table: TableId, action: ActionId) -> Option<usize> {
         self.by_action.get(&(table, action)).copied()
     }
 }

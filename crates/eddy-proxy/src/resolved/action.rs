@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn destinations_are_drawn_by_weight() {
+    fn destinations_are_selected_by_weight() {
         let shares = [(0, 3), (1, 0), (2, 1)].map(|(to, weight)| Share { to: Rc::new(to), weight });
         let mut rng = Rng::new(7);
         let mut counts = [0; 3];

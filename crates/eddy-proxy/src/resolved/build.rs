@@ -244,7 +244,7 @@ impl ListenerResolution {
         let ListenerHandler::Router(router) = &self.plan.handler else { return false };
         let Some(rule) = router.rules().get(self.rules.len()) else { return false };
         let table = self.plan.config.table_of(rule);
-        let own_chain = self.plan.chains.own_of(table, rule.action);
+        let own_chain = self.plan.chains.own_chain_index(table, rule.action);
         let action = &actions.of_table(table)[rule.action.position()];
         self.rules.push(self.rule(source, self.rules.len(), Some((action, own_chain))));
         true

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use eddy_config::{Forward, SitesConfig};
 use eddy_ids::{ActionId, Shared};
-use eddy_route::nginx::{PlaceSpec, Sites};
+use eddy_route::nginx::{BlockSpec, Sites};
 
 use crate::plan::{FilterChain, ListenerHandler, ListenerPlan};
 use crate::resolved::action::ActionPlan;
@@ -123,7 +123,7 @@ impl WorkerSites {
     }
 
     /// Returns a place.
-    pub(crate) fn place(&self, place: u32) -> &PlaceSpec {
+    pub(crate) fn place(&self, place: u32) -> &BlockSpec {
         self.program().places().get(place as usize).expect("the walk ends at a place of its program")
     }
 

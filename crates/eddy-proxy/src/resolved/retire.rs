@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_freed_one_at_a_time_also_those_within_others() {
+    fn parts_are_freed_one_at_a_time_including_nested_ones() {
         let (plans, _returned) = tokio::sync::mpsc::unbounded_channel();
         let retired = RetiredParts::new(plans);
         let witness = Rc::new(());

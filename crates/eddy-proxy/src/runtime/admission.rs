@@ -110,25 +110,25 @@ pub(crate) struct Ticket {
 pub(crate) enum Waited {
     /// Short enough that its client is still there.
     #[default]
-    InTime,
+    WithinDeadline,
     /// Longer than the maximum delay.
     TooLong,
 }
 
 /// Maximum number of requests admitted per round.
-const CALLED_AT_ONCE: usize = 32;
+const ADMITTED_PER_ROUND_MAX: usize = 32;
 /// Number of connections accepted per tick while each round has enough requests to admit.
 const ADMITTED_MIN: usize = 1;
 /// Number of requests admitted for each of the oldest that is refused, while there are enough to admit.
-const CALLED_PER_REFUSAL: usize = 16;
+const ADMITTED_PER_REFUSAL: usize = 16;
 /// Number of requests refused per tick in any case.
 const REFUSALS_MIN: usize = 2;
 /// Maximum number of requests refused per tick, after many ticks with time to spare.
 const REFUSALS_MAX: usize = 1024;
 /// Number of requests with disconnected clients that are removed per round.
-const CLEARED_AT_ONCE: usize = 32;
+const REMOVED_PER_ROUND_MAX: usize = 32;
 /// Number of waiting requests for which memory is kept, so that they wait without an allocation.
-const KEPT_ROOM_MAX: usize = 64;
+const RETAINED_CAPACITY: usize = 64;
 /// Requests are queued when the loop is later than the maximum delay divided by this.
 const LAG_SHARE: u64 = 10;
 /// Deadlines are missed when more than one in this many clients disconnects before its request is admitted.
@@ -153,14 +153,14 @@ impl AdmissionQueue {
         self.delay_max.set(if is_off { Millis::MAX } else { delay_max });
         let is_busy = self.is_busy.take() || is_late;
         let (called, hung_up) = (self.called.take(), self.hung_up.take());
-        let refusals = if is_busy { called / CALLED_PER_REFUSAL } else { self.refusals.get() * 2 };
+        let refusals = if is_busy { called / ADMITTED_PER_REFUSAL } else { self.refusals.get() * 2 };
         self.refusals.set(refusals.clamp(REFUSALS_MIN, REFUSALS_MAX));
         self.refusals_left.set(self.refusals.get());
         let mut waiting = self.waiting.borrow_mut();
         let is_empty = waiting.is_empty();
         if is_empty {
             // Memory for a few is kept, so that an occasional waiting request costs no allocation.
-            waiting.shrink_to(KEPT_ROOM_MAX);
+            waiting.shrink_to(RETAINED_CAPACITY);
         }
         drop(waiting);
         if !is_empty {
@@ -173,7 +173,7 @@ impl AdmissionQueue {
             self.order.set(AdmissionOrder::NewestFirst);
         }
         self.is_queueing.set(!is_off && (is_late || !is_empty));
-        self.admit(if is_empty { CALLED_AT_ONCE } else { ADMITTED_MIN });
+        self.admit(if is_empty { ADMITTED_PER_ROUND_MAX } else { ADMITTED_MIN });
         if !is_empty {
             self.stirred.notify_one();
         }
@@ -202,7 +202,7 @@ impl AdmissionQueue {
     }
 
     /// Enters the queue; ready once admitted.
-    pub(crate) fn poll_turn(&self, ticket: &mut Option<Ticket>, cx: &Context<'_>) -> Poll<Waited> {
+    pub(crate) fn poll_admission(&self, ticket: &mut Option<Ticket>, cx: &Context<'_>) -> Poll<Waited> {
         let now = self.now.get();
         let mut waiting = self.waiting.borrow_mut();
         let Some(Ticket { number, since }) = *ticket else {
@@ -218,22 +218,22 @@ impl AdmissionQueue {
         }
         *ticket = None;
         let is_in_time = now - since <= self.delay_max.get();
-        Poll::Ready(if is_in_time { Waited::InTime } else { Waited::TooLong })
+        Poll::Ready(if is_in_time { Waited::WithinDeadline } else { Waited::TooLong })
     }
 
     /// Admits the requests of this round, and refuses a few that have waited too long; returns how many.
     pub(crate) fn admit_round(&self) -> usize {
         let mut called = 0;
-        while called < CALLED_AT_ONCE && self.admit_next() {
+        while called < ADMITTED_PER_ROUND_MAX && self.admit_next() {
             called += 1;
         }
         self.called.set(self.called.get() + called);
-        if called == CALLED_AT_ONCE {
+        if called == ADMITTED_PER_ROUND_MAX {
             self.is_busy.set(true);
         }
         // Requests that already wait go first; the rest of the round is for new connections.
-        self.admit(CALLED_AT_ONCE - called);
-        self.substitutes.set(CLEARED_AT_ONCE);
+        self.admit(ADMITTED_PER_ROUND_MAX - called);
+        self.substitutes.set(REMOVED_PER_ROUND_MAX);
         while let Some(left) = self.refusals_left.get().checked_sub(1)
             && self.admit_overdue()
         {
@@ -323,7 +323,7 @@ mod tests {
 
         fn poll(&mut self, index: usize) -> Poll<Waited> {
             let cx = Context::from_waker(Waker::noop());
-            self.queue.poll_turn(&mut self.tickets[index], &cx)
+            self.queue.poll_admission(&mut self.tickets[index], &cx)
         }
 
         /// Returns the requests called since the last time, and whether they had waited too long.
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_lines_up_while_the_loop_is_in_time() {
+    fn no_request_is_queued_while_the_event_loop_is_on_time() {
         let queue = AdmissionQueue::default();
         for (lag_ms, is_queueing) in [(0, false), (50, false), (51, true), (2_000, true), (20, false)] {
             queue.on_tick(late_by(Millis::new(lag_ms)), DELAY_MAX);
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn time_that_other_programs_take_is_no_lag() {
+    fn time_taken_by_other_processes_is_not_lag() {
         let queue = AdmissionQueue::default();
         for (elapsed_ms, processor_wait_ms, is_queueing) in
             [(1_000, 980, false), (1_000, 929, true), (1_000, 5_000, false), (71, 0, true)]
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_overdue_for_time_that_other_programs_take() {
+    fn time_taken_by_other_processes_makes_no_request_overdue() {
         let mut scenario = Scenario::new();
         scenario.come(100);
         let away = Millis::new(10 * DELAY_MAX.get());
@@ -374,11 +374,11 @@ mod tests {
         scenario.queue.on_tick(interval, DELAY_MAX);
         while scenario.queue.admit_round() > 0 {}
         let called = scenario.called();
-        assert!(called.len() == 100 && called.iter().all(|(_, waited)| *waited == Waited::InTime));
+        assert!(called.len() == 100 && called.iter().all(|(_, waited)| *waited == Waited::WithinDeadline));
     }
 
     #[test]
-    fn they_line_up_until_nobody_waits() {
+    fn requests_are_queued_until_the_queue_is_empty() {
         let mut scenario = Scenario::new();
         scenario.come(33);
         scenario.queue.on_tick(late_by(Millis::ZERO), DELAY_MAX);
@@ -390,29 +390,29 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_are_called_first_while_all_are_served_in_time() {
+    fn the_oldest_are_admitted_first_while_deadlines_are_met() {
         let mut scenario = Scenario::new();
         scenario.come(100);
         scenario.pass(DELAY_MAX);
-        assert_eq!(scenario.queue.admit_round(), CALLED_AT_ONCE);
-        assert_eq!(scenario.called_indices(), (0..CALLED_AT_ONCE).collect::<Vec<_>>());
+        assert_eq!(scenario.queue.admit_round(), ADMITTED_PER_ROUND_MAX);
+        assert_eq!(scenario.called_indices(), (0..ADMITTED_PER_ROUND_MAX).collect::<Vec<_>>());
         assert!(!scenario.queue.is_shedding());
     }
 
     #[test]
-    fn the_newest_are_called_first_once_deadlines_are_missed() {
+    fn the_newest_are_admitted_first_once_deadlines_are_missed() {
         let mut scenario = Scenario::new();
         scenario.come(1);
         scenario.pass(DELAY_MAX + Millis::new(1));
         scenario.come(100);
-        assert_eq!(scenario.queue.admit_round(), CALLED_AT_ONCE + 1);
-        let newest = 101 - CALLED_AT_ONCE..101;
+        assert_eq!(scenario.queue.admit_round(), ADMITTED_PER_ROUND_MAX + 1);
+        let newest = 101 - ADMITTED_PER_ROUND_MAX..101;
         assert_eq!(scenario.called_indices(), std::iter::once(0).chain(newest).collect::<Vec<_>>());
         assert!(scenario.queue.is_shedding());
     }
 
     #[test]
-    fn the_oldest_come_first_again_once_nobody_has_waited_for_long_enough() {
+    fn the_oldest_are_admitted_first_again_once_waits_are_short() {
         let mut scenario = Scenario::shedding();
         scenario.come(1);
         scenario.queue.on_tick(late_by(Millis::ZERO), DELAY_MAX);
@@ -425,30 +425,33 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_hang_up_show_that_deadlines_are_missed() {
+    fn disconnecting_clients_indicate_missed_deadlines() {
         for (hung_up, is_shedding) in [(0, false), (8, false), (9, true)] {
             let mut scenario = Scenario::new();
             scenario.come(100);
             scenario.queue.admit_round();
             (0..hung_up).for_each(|_| scenario.queue.count_hung_up());
             scenario.queue.on_tick(late_by(Millis::ZERO), DELAY_MAX);
-            assert_eq!(scenario.queue.is_shedding(), is_shedding, "{hung_up} of {CALLED_AT_ONCE}");
+            assert_eq!(scenario.queue.is_shedding(), is_shedding, "{hung_up} of {ADMITTED_PER_ROUND_MAX}");
         }
     }
 
     #[test]
-    fn a_few_that_have_waited_for_too_long_are_told_so_oldest_first() {
+    fn a_few_overdue_requests_are_refused_oldest_first() {
         let mut scenario = Scenario::new();
         scenario.come(100);
         scenario.pass(DELAY_MAX + Millis::new(1));
         scenario.come(1);
         assert_eq!(scenario.queue.admit_round(), 1 + REFUSALS_MIN);
-        assert_eq!(scenario.called(), [(0, Waited::TooLong), (1, Waited::TooLong), (100, Waited::InTime)]);
+        assert_eq!(
+            scenario.called(),
+            [(0, Waited::TooLong), (1, Waited::TooLong), (100, Waited::WithinDeadline)]
+        );
         assert_eq!(scenario.queue.admit_round(), 0, "the rest has time until the next tick");
     }
 
     #[test]
-    fn more_are_refused_while_the_loop_is_in_time() {
+    fn more_are_refused_while_the_event_loop_is_on_time() {
         let mut scenario = Scenario::new();
         scenario.come(4 * REFUSALS_MAX);
         scenario.pass(DELAY_MAX + Millis::new(1));
@@ -461,17 +464,17 @@ mod tests {
     }
 
     #[test]
-    fn those_that_have_gone_are_replaced_so_often_and_no_more() {
+    fn disconnected_requests_are_substituted_up_to_a_limit() {
         let mut scenario = Scenario::new();
         scenario.come(100);
         scenario.pass(DELAY_MAX + Millis::new(1));
         scenario.queue.admit_round();
         (0..90).for_each(|_| scenario.queue.admit_substitute());
-        assert_eq!(scenario.called().len(), REFUSALS_MIN + CLEARED_AT_ONCE);
+        assert_eq!(scenario.called().len(), REFUSALS_MIN + REMOVED_PER_ROUND_MAX);
     }
 
     #[test]
-    fn a_limit_of_zero_turns_it_off_and_lets_all_go() {
+    fn a_limit_of_zero_disables_the_queue_and_admits_all() {
         let mut scenario = Scenario::shedding();
         scenario.come(40);
         scenario.pass(Millis::new(60_000));
@@ -479,29 +482,29 @@ mod tests {
         assert!(!scenario.queue.is_queueing());
         while scenario.queue.admit_round() > 0 {}
         let called = scenario.called();
-        assert!(called.len() == 40 && called.iter().all(|(_, waited)| *waited == Waited::InTime));
+        assert!(called.len() == 40 && called.iter().all(|(_, waited)| *waited == Waited::WithinDeadline));
     }
 
     #[test]
-    fn connections_are_accepted_as_far_as_a_round_has_room() {
+    fn connections_are_accepted_up_to_the_capacity_of_a_round() {
         let mut scenario = Scenario::shedding();
         let accept_all = |queue: &AdmissionQueue| {
             let count = queue.admissions.get();
             (0..count + 1).for_each(|_| queue.count_accepted());
             count
         };
-        assert_eq!(accept_all(&scenario.queue), CALLED_AT_ONCE, "nobody is here yet");
-        scenario.come(CALLED_AT_ONCE + 2);
+        assert_eq!(accept_all(&scenario.queue), ADMITTED_PER_ROUND_MAX, "nobody is here yet");
+        scenario.come(ADMITTED_PER_ROUND_MAX + 2);
         scenario.queue.on_tick(late_by(DELAY_MAX / 2), DELAY_MAX);
         assert_eq!(accept_all(&scenario.queue), ADMITTED_MIN);
         scenario.queue.admit_round();
         assert_eq!(accept_all(&scenario.queue), 0);
         scenario.queue.admit_round();
-        assert_eq!(accept_all(&scenario.queue), CALLED_AT_ONCE - 2);
+        assert_eq!(accept_all(&scenario.queue), ADMITTED_PER_ROUND_MAX - 2);
     }
 
     #[test]
-    fn at_three_times_what_can_be_served_nearly_as_much_is_served_in_time() {
+    fn at_triple_load_goodput_is_nearly_unchanged() {
         // A round takes as long as its work: 1 ms for a request, and half of that to refuse one.
         let (mut scenario, mut spent_us, mut served, mut refused) = (Scenario::new(), 0_u64, 0_u64, 0_u64);
         let (began, mut ticked, mut arrivals) = (scenario.queue.now.get(), Millis::ZERO, 0_u64);
@@ -519,8 +522,8 @@ mod tests {
             scenario.queue.admit_round();
             spent_us += 10;
             for (_, waited) in scenario.called() {
-                spent_us += if waited == Waited::InTime { 1_000 } else { 500 };
-                served += u64::from(waited == Waited::InTime);
+                spent_us += if waited == Waited::WithinDeadline { 1_000 } else { 500 };
+                served += u64::from(waited == Waited::WithinDeadline);
                 refused += u64::from(waited == Waited::TooLong);
             }
             scenario.tickets.retain(Option::is_some);
@@ -530,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_ask_again_when_answered_wait_equally_long() {
+    fn closed_loop_clients_wait_equally_long() {
         // 300 clients whose requests take 1 ms each: each waits for the others, and none longer than the maximum delay.
         let (mut scenario, mut spent_us, mut ticked) = (Scenario::new(), 0_u64, Millis::ZERO);
         let mut served = vec![0_u64; 300];
@@ -544,7 +547,7 @@ mod tests {
             scenario.queue.admit_round();
             spent_us += 10;
             for (index, waited) in scenario.called() {
-                assert_eq!(waited, Waited::InTime, "client {index} after {} ms", spent_us / 1_000);
+                assert_eq!(waited, Waited::WithinDeadline, "client {index} after {} ms", spent_us / 1_000);
                 spent_us += 1_000;
                 served[index] += 1;
                 assert!(scenario.poll(index).is_pending());

@@ -67,7 +67,7 @@ impl Room {
     }
 
     /// Whether a worker has asked for capacity; true once per request.
-    pub(crate) fn take_wanted(&self) -> bool {
+    pub(crate) fn take_capacity_request(&self) -> bool {
         self.is_wanted.load(Relaxed) && self.is_wanted.swap(false, Relaxed)
     }
 }
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_one_worker_leaves_is_room_for_the_others() {
+    fn capacity_freed_by_one_worker_is_available_to_others() {
         let room = Room::new(3);
         (0..3).for_each(|_| room.enter());
         assert!(room.is_full(100));
@@ -93,11 +93,11 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_for_room_is_heard_once() {
+    fn a_capacity_request_is_taken_once() {
         let room = Room::new(1);
-        assert!(!room.take_wanted());
+        assert!(!room.take_capacity_request());
         room.want();
-        assert!(room.take_wanted());
-        assert!(!room.take_wanted());
+        assert!(room.take_capacity_request());
+        assert!(!room.take_capacity_request());
     }
 }

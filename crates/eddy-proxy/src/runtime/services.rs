@@ -33,7 +33,7 @@ pub(crate) struct WorkerServices {
     /// Notified at each tick, for tasks that wait for capacity.
     pub(crate) ticked: Notify,
     /// Notified when a drain begins or another plan is applied, for sessions that announce their end to clients.
-    pub(crate) turned: Notify,
+    pub(crate) lifecycle_changed: Notify,
     /// Notified when something happens on an idle upstream connection.
     pub(crate) idle_watch: Arc<Notify>,
     /// Number of mirror copies in progress.
@@ -87,7 +87,7 @@ impl WorkerServices {
             egress: RefCell::new(Egress::new()),
             admission: AdmissionQueue::default(),
             ticked: Notify::new(),
-            turned: Notify::new(),
+            lifecycle_changed: Notify::new(),
             idle_watch: parts.idle_watch,
             mirrors: Cell::new(0),
             is_draining: Cell::new(false),

@@ -15,7 +15,7 @@ impl Slice {
     /// Runs one slice and records the processor time that it took.
     ///
     /// # Cost
-    /// Three system calls, and one for each [`UNITS_PER_LOOK`] units.
+    /// Three system calls, and one for each [`UNITS_PER_CLOCK_READ`] units.
     pub(crate) fn run<T>(series: &WorkerSeries, work: impl FnOnce(&mut Self) -> T) -> T {
         let begun_ns = nanos(ClockId::ThreadCPUTime);
         let mut slice = Self { begun_ns: nanos(ClockId::Monotonic), units: 0, is_over: false };
@@ -29,7 +29,7 @@ impl Slice {
     /// Counts a unit of work; returns whether the budget is spent, so that the work goes on in the next slice.
     pub(crate) fn is_over(&mut self) -> bool {
         self.units += 1;
-        if !self.is_over && self.units.is_multiple_of(UNITS_PER_LOOK) {
+        if !self.is_over && self.units.is_multiple_of(UNITS_PER_CLOCK_READ) {
             self.is_over = nanos(ClockId::Monotonic).saturating_sub(self.begun_ns) >= BUDGET_NS;
         }
         self.is_over
@@ -60,14 +60,14 @@ fn nanos(clock: ClockId) -> u64 {
 /// Time after which a slice ends, nanoseconds.
 const BUDGET_NS: u64 = 500_000;
 /// Units of work between two looks at the clock.
-const UNITS_PER_LOOK: u32 = 8;
+const UNITS_PER_CLOCK_READ: u32 = 8;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_slice_ends_after_its_budget_and_is_recorded() {
+    fn a_time_slice_ends_after_its_budget_and_is_recorded() {
         let series = WorkerSeries::default();
         let units = Slice::run(&series, |slice| {
             let mut units = 1_u64;
@@ -76,7 +76,7 @@ mod tests {
             }
             units
         });
-        assert!(units.is_multiple_of(u64::from(UNITS_PER_LOOK)), "{units}");
+        assert!(units.is_multiple_of(u64::from(UNITS_PER_CLOCK_READ)), "{units}");
         assert_eq!(series.slices.value(), 1);
         assert!(series.slice_us_max.value() > 0);
     }
@@ -90,12 +90,12 @@ mod tests {
     }
 
     #[tokio::test(flavor = "current_thread")]
-    async fn work_that_takes_long_takes_several_slices() {
+    async fn long_work_takes_several_slices() {
         let series = WorkerSeries::default();
-        let mut left = 4 * UNITS_PER_LOOK;
+        let mut left = 4 * UNITS_PER_CLOCK_READ;
         step_in_slices(&series, || {
             let begun_ns = nanos(ClockId::Monotonic);
-            while nanos(ClockId::Monotonic) - begun_ns < BUDGET_NS / u64::from(UNITS_PER_LOOK) {}
+            while nanos(ClockId::Monotonic) - begun_ns < BUDGET_NS / u64::from(UNITS_PER_CLOCK_READ) {}
             left -= 1;
             left > 0
         })

@@ -11,9 +11,9 @@ use eddy_io::{
 };
 use eddy_model::LimitKind;
 use eddy_tls::{Hello, read_hello};
-use eddy_upstream::{Link, ResolvedAddress, Tried};
+use eddy_upstream::{Link, ResolvedAddress, TriedEndpoints};
 
-use crate::access::{PassageRecord, PassageStart};
+use crate::access::{SessionRecord, SessionStart};
 use crate::downstream::{AddressKey, Downstream, DuplexRelay, RelayEnd, Wake, Wire};
 use crate::fault::Fault;
 use crate::plan::{ListenerHandler, ListenerPlan};
@@ -29,10 +29,10 @@ pub(crate) async fn forward(
     down: &mut Downstream,
     listener: Rc<WorkerListener>,
     worker: &Rc<Worker>,
-) -> Parting {
+) -> ConnectionHandoff {
     let mut account = Account::default();
     let series = Arc::clone(&listener.series);
-    let start = PassageStart::of(&worker.plan().plan, &listener.config);
+    let start = SessionStart::of(&worker.plan().plan, &listener.config);
     let passed = match begin(down, &listener, worker, &mut account).await {
         Ok(passage) => {
             // The connection may last for days and must not keep the plan's resources that long.
@@ -44,11 +44,11 @@ pub(crate) async fn forward(
     series.bytes_in.add(account.bytes_in);
     series.bytes_out.add(account.bytes_out);
     account.record(&start, down, passed.err(), worker);
-    let Err(fault) = passed else { return Parting::Whole };
+    let Err(fault) = passed else { return ConnectionHandoff::KeepHttp1 };
     series.faults.count(fault);
     let (client, reason) = (&*down.client.peer_text, fault.reason());
     tracing::debug!(client, "forwarding of a connection failed: {reason}");
-    Parting::Cut
+    ConnectionHandoff::Closed
 }
 
 /// Data for the access log entry of a connection.
@@ -63,8 +63,8 @@ struct Account {
 }
 
 impl Account {
-    fn record(&self, start: &PassageStart, down: &Downstream, fault: Option<Fault>, worker: &Worker) {
-        let record = PassageRecord {
+    fn record(&self, start: &SessionStart, down: &Downstream, fault: Option<Fault>, worker: &Worker) {
+        let record = SessionRecord {
             start,
             client: down.client.peer,
             server_name: self.server_name.as_deref(),
@@ -77,14 +77,14 @@ impl Account {
             attempts: self.attempts,
             reason: fault.map_or("-", Fault::reason),
         };
-        worker.log_passage(&record);
+        worker.log_session(&record);
     }
 }
 
 /// A connection that has an endpoint.
 struct ForwardedConnection {
     /// Counts as a use of the endpoint while the connection is open.
-    _stay: EndpointGuard,
+    _guard: EndpointGuard,
     link: Link,
     /// Bytes to send to the endpoint first.
     first: Buffer,
@@ -101,7 +101,7 @@ async fn begin(
     let timeouts = &listener.config.timeouts;
     let name = match down.client.secure() {
         Some(secure) => secure.facts.server_name.clone(),
-        None if forwarding.goes_by_name() => {
+        None if forwarding.routes_by_server_name() => {
             read_server_name(down, worker, Millis::of(timeouts.head)).await?
         }
         None => None,
@@ -116,7 +116,7 @@ async fn begin(
         announced.append(first.held());
         worker.buffers.put(std::mem::replace(&mut first, announced));
     }
-    Ok(ForwardedConnection { _stay: guard, link, first, idle_timeout: Millis::of(timeouts.idle) })
+    Ok(ForwardedConnection { _guard: guard, link, first, idle_timeout: Millis::of(timeouts.idle) })
 }
 
 async fn pass(
@@ -125,7 +125,7 @@ async fn pass(
     worker: &Rc<Worker>,
     account: &mut Account,
 ) -> Result<(), Fault> {
-    let ForwardedConnection { _stay, mut link, first, idle_timeout } = passage;
+    let ForwardedConnection { _guard, mut link, first, idle_timeout } = passage;
     let mut relay = DuplexRelay::default();
     relay.up.buffer = first;
     // HTTP/2 streams are never forwarded this way.
@@ -136,7 +136,7 @@ async fn pass(
         RelayEnd::Complete => return Ok(()),
         RelayEnd::ClientGone => Fault::ClientGone,
         RelayEnd::UpstreamGone => Fault::ResponseCut,
-        RelayEnd::Idle | RelayEnd::Due => Fault::UpstreamIdle,
+        RelayEnd::Idle | RelayEnd::DeadlinePassed => Fault::UpstreamIdle,
     };
     // The endpoint must not mistake truncated data for complete data; one that is gone needs no reset.
     let _ = link.stream.reset_on_close();
@@ -165,13 +165,13 @@ async fn reach(
     worker: &Rc<Worker>,
     account: &mut Account,
 ) -> Result<(EndpointGuard, Link), Fault> {
-    let mut tried = Tried::default();
+    let mut tried = TriedEndpoints::default();
     let mut fault = Fault::NoEndpoint;
     for _ in 0..ATTEMPTS_MAX {
         let Some(guard) = choose(cluster, down.client.peer, worker, &mut tried)? else { break };
         account.attempts += 1;
         account.endpoint = Some(Rc::clone(&guard.address));
-        let place = match guard.take_place() {
+        let place = match guard.take_link_permit() {
             Ok(place) => place,
             Err(exhausted) => {
                 fault = exhausted;
@@ -201,7 +201,7 @@ pub(super) fn choose(
     cluster: &Rc<WorkerCluster>,
     client: PeerAddress,
     worker: &Worker,
-    tried: &mut Tried,
+    tried: &mut TriedEndpoints,
 ) -> Result<Option<EndpointGuard>, Fault> {
     let admitted = cluster.take(LimitKind::Requests)?;
     let key = AddressKey::of(client);
@@ -236,11 +236,11 @@ fn announcement(down: &Downstream, listener: &ListenerPlan, version: ProxyVersio
 
 /// State of a connection after serving HTTP/1 or forwarding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Parting {
+pub(crate) enum ConnectionHandoff {
     /// The last message on it was complete.
-    Whole,
+    KeepHttp1,
     /// The last message on it was truncated.
-    Cut,
+    Closed,
     /// The connection continues with HTTP/2.
-    Framed,
+    Http2,
 }

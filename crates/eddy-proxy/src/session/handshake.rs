@@ -16,13 +16,13 @@ use crate::worker::Worker;
 /// # Cost
 /// See [`eddy_io::TlsStream::poll_handshake`]. While requests are queued for admission, handshakes are queued too, and
 /// one that has waited too long is not begun.
-pub(crate) async fn shake_hands(
+pub(crate) async fn perform_handshake(
     down: &mut Downstream,
     timeout: Millis,
     worker: &Worker,
     series: &HandshakeSeries,
 ) -> bool {
-    if !down.take_turn(worker).await {
+    if !down.wait_for_admission(worker).await {
         series.failed[HandshakeFailure::Overload as usize].increment();
         return false;
     }

@@ -1,6 +1,6 @@
 //! HTTP/2 connection of a client: many concurrent exchanges, each on its own stream.
 //!
-//! [`serve_framed`] is the connection's task, which reads and writes for it. Each exchange is a task of its own that uses
+//! [`serve_http2`] is the connection's task, which reads and writes for it. Each exchange is a task of its own that uses
 //! an [`H2Stream`].
 
 use std::cell::Cell;
@@ -29,7 +29,7 @@ const CLOSE: Millis = Millis::new(5_000);
 const READS_AT_ONCE: usize = 16;
 
 /// Serves a connection, from which bytes may have been read already, until one side ends it.
-pub(crate) async fn serve_framed(
+pub(crate) async fn serve_http2(
     worker: &Rc<Worker>,
     handle: &Rc<ListenerHandle>,
     series: &Arc<ListenerSeries>,
@@ -52,15 +52,15 @@ pub(crate) async fn serve_framed(
         transport: H2Transport { stream, input },
         timer,
         ticket: None,
-        waited: Waited::InTime,
+        waited: Waited::WithinDeadline,
         phase: Http2SessionPhase::Quiet,
         since: worker.timers.now(),
         is_idle: false,
     };
-    let mut turned = pin!(worker.turned.notified());
+    let mut lifecycle_changed = pin!(worker.lifecycle_changed.notified());
     let ending = poll_fn(|cx| {
-        while turned.as_mut().poll(cx).is_ready() {
-            turned.set(worker.turned.notified());
+        while lifecycle_changed.as_mut().poll(cx).is_ready() {
+            lifecycle_changed.set(worker.lifecycle_changed.notified());
         }
         serving.poll(cx)
     });
@@ -70,7 +70,7 @@ pub(crate) async fn serve_framed(
     connection.framed.update(|state| state.cut());
     match ending {
         Http2SessionEnd::Gone => {}
-        Http2SessionEnd::Left => stream.say_end(),
+        Http2SessionEnd::Closed => stream.send_tls_close(),
         // Bytes that the client still sends must not make the kernel discard the GOAWAY.
         Http2SessionEnd::Failed => {
             Downstream::new(Wire::Connection(stream), client, timer).linger(&worker.buffers).await;
@@ -95,7 +95,7 @@ enum Http2SessionEnd {
     /// The client has disconnected, or accepts nothing any more.
     Gone,
     /// Regular end, known to both sides.
-    Left,
+    Closed,
     /// The connection was ended with an error.
     Failed,
 }
@@ -109,7 +109,7 @@ enum Http2SessionPhase {
     Head,
     Busy,
     /// The client was informed that the connection will end.
-    Leaving,
+    ShuttingDown,
     /// The last bytes are to be written.
     Over,
 }
@@ -134,7 +134,7 @@ impl Http2SessionDriver {
         let connection = Rc::clone(&self.connection);
         connection.framed.register(cx);
         self.timer.register(cx);
-        if self.is_to_leave() {
+        if self.should_close() {
             connection.framed.update(|state| state.leave());
         }
         let mut fault = self.take();
@@ -147,7 +147,7 @@ impl Http2SessionDriver {
                 return Poll::Ready(if fault.is_err() || self.phase == Http2SessionPhase::Over {
                     Http2SessionEnd::Failed
                 } else {
-                    Http2SessionEnd::Left
+                    Http2SessionEnd::Closed
                 });
             }
             if connection.framed.look(|state| state.is_full() || state.is_over()) {
@@ -186,15 +186,15 @@ impl Http2SessionDriver {
         let worker = &self.connection.worker;
         ready!(self.transport.stream.poll_readable(cx))?;
         if self.ticket.is_some() || worker.admission.is_queueing() {
-            self.waited = ready!(worker.admission.poll_turn(&mut self.ticket, cx));
+            self.waited = ready!(worker.admission.poll_admission(&mut self.ticket, cx));
         } else {
-            self.waited = Waited::InTime;
+            self.waited = Waited::WithinDeadline;
         }
         self.transport.poll_fill(cx, &worker.buffers)
     }
 
     /// Whether the client should be informed that the connection will end.
-    fn is_to_leave(&self) -> bool {
+    fn should_close(&self) -> bool {
         let Http2Session { worker, handle, requests, .. } = &*self.connection;
         if worker.is_draining.get() {
             return true;
@@ -216,7 +216,7 @@ impl Http2SessionDriver {
             () if is_over => Http2SessionPhase::Over,
             () if state.is_in_block() => Http2SessionPhase::Head,
             () if state.has_streams() => Http2SessionPhase::Busy,
-            () if state.is_leaving() => Http2SessionPhase::Leaving,
+            () if state.is_shutting_down() => Http2SessionPhase::ShuttingDown,
             () => Http2SessionPhase::Quiet,
         });
         let is_shed = self.is_idle && self.timer.is_expired();
@@ -231,15 +231,15 @@ impl Http2SessionDriver {
             Http2SessionPhase::Quiet => idle_timeout,
             Http2SessionPhase::Head => head_timeout,
             Http2SessionPhase::Busy => Millis::MAX,
-            Http2SessionPhase::Leaving | Http2SessionPhase::Over => CLOSE,
+            Http2SessionPhase::ShuttingDown | Http2SessionPhase::Over => CLOSE,
         };
         let deadline = self.since.deadline(patience);
         if now >= deadline || (is_shed && phase == Http2SessionPhase::Quiet) {
             match phase {
                 Http2SessionPhase::Over => return Poll::Ready(Http2SessionEnd::Gone),
                 Http2SessionPhase::Head => connection.framed.act(|state| state.end(ErrorCode::NoError)),
-                Http2SessionPhase::Quiet | Http2SessionPhase::Leaving | Http2SessionPhase::Busy => {
-                    connection.framed.act(|state| state.leave_now())
+                Http2SessionPhase::Quiet | Http2SessionPhase::ShuttingDown | Http2SessionPhase::Busy => {
+                    connection.framed.act(|state| state.send_final_goaway())
                 }
             }
             // The next round writes it.
@@ -267,7 +267,7 @@ async fn exchange(connection: Rc<Http2Session>, id: u32, waited: Waited) {
     let _panics = Panics(&connection.worker);
     let Http2Session { worker, handle, client, series, .. } = &*connection;
     let stream = H2Stream::new(Rc::clone(&connection.framed), id);
-    let mut down = Downstream::new(Wire::Framed(stream), Rc::clone(client), worker.timers.timer());
+    let mut down = Downstream::new(Wire::Http2(stream), Rc::clone(client), worker.timers.timer());
     down.waited = waited;
     series.http2.requests.increment();
     let Some(listener) = handle.current() else { return };

@@ -39,7 +39,7 @@ impl ListenerHandle {
     }
 
     /// Whether the listener receives datagrams.
-    pub(crate) fn takes_datagrams(&self) -> bool {
+    pub(crate) fn receives_datagrams(&self) -> bool {
         matches!(self.address, ListenAddress::Udp(_))
     }
 }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use eddy_http::{Spoken, spoken};
+use eddy_http::{DetectedProtocol, spoken};
 use eddy_ids::Millis;
 use eddy_io::{PeerAddress, Stream, TlsStream};
 
@@ -12,9 +12,9 @@ use crate::exchange::{ConnectionDisposition, run_exchange};
 use crate::plan::ListenerHandler;
 use crate::resolved::WorkerListener;
 use crate::session::announced::announced;
-use crate::session::forward::{Parting, forward};
-use crate::session::handshake::shake_hands;
-use crate::session::http2::serve_framed;
+use crate::session::forward::{ConnectionHandoff, forward};
+use crate::session::handshake::perform_handshake;
+use crate::session::http2::serve_http2;
 use crate::session::listener::ListenerHandle;
 use crate::stats::ListenerSeries;
 use crate::worker::Worker;
@@ -39,35 +39,39 @@ pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: P
     if let Some(handshake_timeout) = handshake_timeout {
         // A listener that is served has its counters; without a handshake, nothing is served over TLS.
         let Some(series) = &place.series else { return };
-        if !shake_hands(&mut down, handshake_timeout, worker, &series.handshakes).await {
+        if !perform_handshake(&mut down, handshake_timeout, worker, &series.handshakes).await {
             return;
         }
     }
     let parting = match (forwards(handle), &place.series) {
         (Some(listener), Some(_)) => Box::pin(forward(&mut down, listener, worker)).await,
-        (None, Some(_)) if down.client.has_agreed_on(b"h2") => Parting::Framed,
+        (None, Some(_)) if down.client.has_negotiated(b"h2") => ConnectionHandoff::Http2,
         _ => converse(&mut down, worker, handle).await,
     };
     match (parting, &place.series) {
-        (Parting::Framed, Some(series)) => {
-            return Box::pin(serve_framed(worker, handle, series, down)).await;
+        (ConnectionHandoff::Http2, Some(series)) => {
+            return Box::pin(serve_http2(worker, handle, series, down)).await;
         }
-        (Parting::Whole | Parting::Framed, _) => down.wire.say_end(),
+        (ConnectionHandoff::KeepHttp1 | ConnectionHandoff::Http2, _) => down.wire.send_tls_close(),
         // A truncated message must not look complete.
-        (Parting::Cut, _) => down.wire.duplex().cut(),
+        (ConnectionHandoff::Closed, _) => down.wire.duplex().cut(),
     }
     worker.buffers.release(&mut down.input);
 }
 
 /// Serves HTTP/1 exchanges one after the other.
-async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<ListenerHandle>) -> Parting {
+async fn converse(
+    down: &mut Downstream,
+    worker: &Rc<Worker>,
+    handle: &Rc<ListenerHandle>,
+) -> ConnectionHandoff {
     while let Some(timeout) = next_request_timeout(handle, down) {
         if down.idle(timeout, worker).await != Wake::Readable {
             break;
         }
-        let may_be_framed = down.requests == 0 && takes_frames(handle, down);
-        if may_be_framed && begins_framed(down, timeout, worker).await {
-            return Parting::Framed;
+        let may_be_framed = down.requests == 0 && accepts_prior_knowledge(handle, down);
+        if may_be_framed && detect_http2(down, timeout, worker).await {
+            return ConnectionHandoff::Http2;
         }
         let Some(listener) = handle.current() else { break };
         match run_exchange(worker, listener, down).await {
@@ -77,26 +81,26 @@ async fn converse(down: &mut Downstream, worker: &Rc<Worker>, handle: &Rc<Listen
                 down.linger(&worker.buffers).await;
                 break;
             }
-            ConnectionDisposition::Abort => return Parting::Cut,
+            ConnectionDisposition::Abort => return ConnectionHandoff::Closed,
         }
     }
-    Parting::Whole
+    ConnectionHandoff::KeepHttp1
 }
 
 /// Detects by the first bytes of a connection whether the client speaks HTTP/2; waits for as many bytes as that takes.
 /// The bytes stay in the buffer.
-async fn begins_framed(down: &mut Downstream, timeout: Millis, worker: &Worker) -> bool {
+async fn detect_http2(down: &mut Downstream, timeout: Millis, worker: &Worker) -> bool {
     let is_framed = |held: &[u8]| match spoken(held) {
-        Spoken::Http1 => Some(false),
-        Spoken::Http2 => Some(true),
-        Spoken::Unclear => None,
+        DetectedProtocol::Http1 => Some(false),
+        DetectedProtocol::Http2 => Some(true),
+        DetectedProtocol::NeedMore => None,
     };
     // A connection that ends before the protocol is clear is one of HTTP/1.
     down.look(timeout, &worker.buffers, is_framed).await.unwrap_or(false)
 }
 
 /// Whether a client may speak HTTP/2 with prior knowledge: only in cleartext, where there is no ALPN.
-fn takes_frames(handle: &ListenerHandle, down: &Downstream) -> bool {
+fn accepts_prior_knowledge(handle: &ListenerHandle, down: &Downstream) -> bool {
     let listener = handle.current();
     down.client.secure().is_none() && listener.is_some_and(|listener| listener.config.http2.in_cleartext)
 }

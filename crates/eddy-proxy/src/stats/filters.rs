@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_is_told_of_as_all_workers_saw_it() {
+    fn filter_metrics_are_merged_over_all_workers() {
         let series = [Arc::new(FilterSeries::default()), Arc::new(FilterSeries::default())];
         (0..99).for_each(|_| series[0].entered(Phase::RequestHead, Some(60)));
         series[1].entered(Phase::RequestHead, Some(1000));

@@ -70,7 +70,7 @@ impl Stats {
         let mut rules_seen = 0;
         for listener in &plan.listeners {
             let name = &listener.config.name;
-            let series = carry_over(&mut labelled.listeners, &old.listeners, name, count);
+            let series = reuse_series(&mut labelled.listeners, &old.listeners, name, count);
             for (plan, series) in all.iter_mut().zip(series) {
                 plan.listeners.push(Arc::clone(series));
                 plan.rules.push(Vec::with_capacity(listener.rule_names.len()));
@@ -90,7 +90,7 @@ impl Stats {
             }
         }
         for cluster in plan.config.clusters.values() {
-            let series = carry_over(&mut labelled.clusters, &old.clusters, &cluster.name, count);
+            let series = reuse_series(&mut labelled.clusters, &old.clusters, &cluster.name, count);
             for (plan, series) in all.iter_mut().zip(series) {
                 plan.clusters.push(Arc::clone(series));
             }
@@ -102,7 +102,7 @@ impl Stats {
             all.iter_mut().for_each(|plan| plan.in_use.push(in_use.clone()));
         }
         for (id, filter) in plan.config.filters.iter() {
-            let series = carry_over(&mut labelled.filters, &old.filters, &filter.name, count);
+            let series = reuse_series(&mut labelled.filters, &old.filters, &filter.name, count);
             for (plan, series) in all.iter_mut().zip(series) {
                 plan.filters.insert(id, Arc::clone(series));
             }
@@ -112,7 +112,7 @@ impl Stats {
 }
 
 /// Returns the series of a name: those that it had, or new ones.
-fn carry_over<'n, T: Default>(
+fn reuse_series<'n, T: Default>(
     new: &'n mut SeriesByName<T>,
     old: &SeriesByName<T>,
     name: &Shared<str>,

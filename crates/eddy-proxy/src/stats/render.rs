@@ -49,7 +49,7 @@ fn render_workers(mut all: MetricFamily<'_, WorkerSeries>, records_lost: u64) {
     let help = "Failed attempts to accept a connection.";
     all.total("eddy_accepts_failed_total", help, |one| &one.accepts_failed);
     let help = "Connections accepted on behalf of a stalled worker.";
-    all.total("eddy_accepts_for_others_total", help, |one| &one.accepts_for_others);
+    all.total("eddy_accepts_for_others_total", help, |one| &one.accepts_for_stalled);
     all.total("eddy_egress_stopped_total", "Messages stopped by the egress check.", |one| {
         &one.egress_stopped
     });

@@ -287,7 +287,7 @@ pub(crate) struct WorkerSeries {
     /// Number of times that `accept` failed, for example for lack of descriptors.
     pub(crate) accepts_failed: WorkerCounter,
     /// Connections accepted in place of a worker that had stalled.
-    pub(crate) accepts_for_others: WorkerCounter,
+    pub(crate) accepts_for_stalled: WorkerCounter,
     /// Access log entries dropped because their target was too slow or a service did not accept them.
     pub(crate) records_dropped: WorkerCounter,
     /// Access log entries that a service has accepted.
@@ -342,7 +342,7 @@ pub(crate) struct FilterSeries {
 pub(crate) const FILTER_FAULT_LABELS: [&str; 6] = ["fault", "edit", "timeout", "body", "memory", "cpu"];
 
 /// Minimum interval between log messages of a worker about one kind of failure of a filter.
-const REPORT_EVERY: Millis = Millis::new(1000);
+const REPORT_INTERVAL_MIN: Millis = Millis::new(1000);
 
 impl FilterSeries {
     #[inline]
@@ -359,7 +359,7 @@ impl FilterSeries {
         self.faults[kind as usize].increment();
         let (last, unreported) = (&self.reported_ms[kind as usize], &self.unreported[kind as usize]);
         let reported = WorkerTime::from_millis(last.value());
-        if reported != WorkerTime::ZERO && now - reported < REPORT_EVERY {
+        if reported != WorkerTime::ZERO && now - reported < REPORT_INTERVAL_MIN {
             unreported.increment();
             return None;
         }
@@ -441,7 +441,7 @@ mod tests {
         assert_eq!(series.failed(FailureKind::Memory, at(6)), Some(0));
         assert_eq!(series.failed(FailureKind::Memory, at(7)), None);
         assert_eq!(series.failed(FailureKind::Cpu, at(7)), Some(0));
-        let later = at(5) + REPORT_EVERY;
+        let later = at(5) + REPORT_INTERVAL_MIN;
         assert_eq!(series.failed(FailureKind::Fault, later), Some(1000));
         assert_eq!(series.failed(FailureKind::Memory, later), None);
         assert_eq!(series.failed(FailureKind::Memory, later + Millis::new(1)), Some(2));

@@ -93,10 +93,10 @@ impl UpstreamChannel {
     }
 
     /// Whether the endpoint can be asked for a WebSocket.
-    pub(crate) fn takes_tunnels(&self) -> bool {
+    pub(crate) fn supports_tunnels(&self) -> bool {
         match self {
             Self::Link(_) => true,
-            Self::Stream(stream) => stream.takes_tunnels(),
+            Self::Stream(stream) => stream.supports_tunnels(),
         }
     }
 
@@ -144,7 +144,7 @@ impl RequestChannel for UpstreamChannel {
         self.duplex().poll_fill(cx, input)
     }
 
-    fn framed_body(&self) -> Option<bool> {
+    fn http2_body(&self) -> Option<bool> {
         match self {
             Self::Link(_) => None,
             Self::Stream(stream) => Some(stream.has_body()),
@@ -154,7 +154,7 @@ impl RequestChannel for UpstreamChannel {
     fn end_body(&self, body: &mut BodyReader) -> bool {
         match self {
             Self::Link(_) => body.end_of_stream(),
-            Self::Stream(stream) => body.end_framed(&stream.framed.trailers()),
+            Self::Stream(stream) => body.end_http2(&stream.framed.trailers()),
         }
     }
 }

@@ -10,7 +10,7 @@ use eddy_io::monotonic_time;
 use eddy_model::{ClusterConfig, LimitKind, LinkProtocol};
 use eddy_tls::ClientTls;
 use eddy_upstream::health::UnhealthySet;
-use eddy_upstream::{ClusterState, EndpointSet, InUse, LimitPlace, LinkPools, ResolvedAddress, Rng};
+use eddy_upstream::{ClusterState, EndpointSet, InUse, LimitPermit, LinkPools, ResolvedAddress, Rng};
 use tokio::sync::Notify;
 
 use crate::fault::Fault;
@@ -37,7 +37,7 @@ pub(crate) struct WorkerCluster {
     /// Time of the last log message about an endpoint that cannot be used.
     told_at: Cell<Option<WorkerTime>>,
     /// Number of links refused by the limit when that was last checked for closing idle ones.
-    refused_seen: Cell<u64>,
+    refused_before: Cell<u64>,
 }
 
 /// State of a cluster on one worker, which it keeps under every configuration.
@@ -106,7 +106,7 @@ impl WorkerCluster {
             era: Cell::new(era),
             runtime,
             told_at: Cell::new(None),
-            refused_seen: Cell::new(0),
+            refused_before: Cell::new(0),
         }
     }
 
@@ -121,7 +121,7 @@ impl WorkerCluster {
     }
 
     /// Whether the cluster has these settings.
-    pub(crate) fn is_alike(&self, parts: &ClusterParts) -> bool {
+    pub(crate) fn has_same_settings(&self, parts: &ClusterParts) -> bool {
         *self.config == *parts.config && is_same_tls(self.tls.as_ref(), parts.tls.as_ref())
     }
 
@@ -154,7 +154,7 @@ impl WorkerCluster {
     #[cold]
     fn take_effect(&self) {
         let runtime = &*self.runtime;
-        if self.is_overtaken() {
+        if self.is_superseded() {
             self.era.set(Some(NO_ERA));
             return;
         }
@@ -173,7 +173,7 @@ impl WorkerCluster {
     }
 
     /// Whether newer settings of the cluster are in force.
-    fn is_overtaken(&self) -> bool {
+    fn is_superseded(&self) -> bool {
         self.epoch < self.runtime.epoch.get()
     }
 
@@ -192,7 +192,7 @@ impl WorkerCluster {
     /// settings are in force.
     pub(crate) fn update(&self, set: Arc<EndpointSet>) {
         let runtime = self.in_force();
-        if self.is_overtaken() {
+        if self.is_superseded() {
             return;
         }
         let time = monotonic_time();
@@ -207,7 +207,7 @@ impl WorkerCluster {
     /// Applies the results of health checks. Without effect once newer settings are in force.
     pub(crate) fn set_unhealthy(&self, unhealthy: Arc<UnhealthySet>) {
         let runtime = self.in_force();
-        if !self.is_overtaken() {
+        if !self.is_superseded() {
             runtime.state.borrow_mut().set_unhealthy(unhealthy, monotonic_time());
         }
     }
@@ -221,7 +221,7 @@ impl WorkerCluster {
     ///
     /// # Errors
     /// [`Fault::Limit`], which has been counted.
-    pub(crate) fn take(&self, kind: LimitKind) -> Result<Option<LimitPlace>, Fault> {
+    pub(crate) fn take(&self, kind: LimitKind) -> Result<Option<LimitPermit>, Fault> {
         let (Some(in_use), Some(max)) = (&self.in_use, self.config.limits.of(kind)) else { return Ok(None) };
         let place = in_use.take(kind, max);
         if place.is_none() {
@@ -232,7 +232,7 @@ impl WorkerCluster {
     }
 
     /// As [`Self::take`] for a connection; when the limit is reached, closes an idle link first.
-    pub(super) fn take_connection(&self) -> Result<Option<LimitPlace>, Fault> {
+    pub(super) fn take_connection_permit(&self) -> Result<Option<LimitPermit>, Fault> {
         let kind = LimitKind::Connections;
         let (Some(in_use), Some(max)) = (&self.in_use, self.config.limits.of(kind)) else { return Ok(None) };
         // The limit is checked again below: another worker may have taken the permit.
@@ -265,7 +265,7 @@ impl WorkerCluster {
 
     /// Logs why an endpoint cannot be used, at most once per second.
     pub(crate) fn tell(&self, endpoint: &ResolvedAddress, now: WorkerTime, why: fmt::Arguments<'_>) {
-        let is_early = |told_at| now - told_at < TELL_EVERY;
+        let is_early = |told_at| now - told_at < LOG_INTERVAL_MIN;
         if !self.told_at.get().is_some_and(is_early) {
             self.told_at.set(Some(now));
             let cluster = &self.config.name;
@@ -274,21 +274,21 @@ impl WorkerCluster {
     }
 
     /// Logs an endpoint that does not speak HTTP/2.
-    pub(crate) fn tell_strange(&self, endpoint: &ResolvedAddress, now: WorkerTime) {
+    pub(crate) fn log_not_http2(&self, endpoint: &ResolvedAddress, now: WorkerTime) {
         let why = format_args!("an endpoint does not speak HTTP/2, which `protocol` requires");
         self.tell(endpoint, now, why);
     }
 
     /// Whether the connection limit has refused a worker since the last call: idle links of other workers are closed
     /// then.
-    fn are_connections_wanted(&self) -> bool {
+    fn has_limit_refused_workers(&self) -> bool {
         let refused = self.in_use.as_ref().map_or(0, |in_use| in_use.refused(LimitKind::Connections));
-        self.refused_seen.replace(refused) != refused
+        self.refused_before.replace(refused) != refused
     }
 
-    /// Closes idle links that their endpoints have closed; see [`LinkPools::close_disturbed`].
-    pub(crate) fn close_disturbed(&self) {
-        self.runtime.pools.borrow_mut().close_disturbed();
+    /// Closes idle links that their endpoints have closed; see [`LinkPools::close_unusable`].
+    pub(crate) fn close_unusable(&self) {
+        self.runtime.pools.borrow_mut().close_unusable();
     }
 
     /// Closes links that have been idle for too long and updates the gauges.
@@ -296,7 +296,7 @@ impl WorkerCluster {
         let runtime = &*self.runtime;
         let mut pools = runtime.pools.borrow_mut();
         pools.sweep(&self.config.pool, now);
-        if self.are_connections_wanted() {
+        if self.has_limit_refused_workers() {
             pools.clear();
             runtime.shared.borrow_mut().clear_idle();
         }
@@ -319,7 +319,7 @@ fn is_same_tls(one: Option<&ClientTls>, other: Option<&ClientTls>) -> bool {
 /// Era of links that are made under settings that were overtaken before they came into force: none of them is kept.
 const NO_ERA: u32 = u32::MAX;
 /// Minimum interval between log messages about unusable endpoints.
-const TELL_EVERY: Millis = Millis::new(1000);
+const LOG_INTERVAL_MIN: Millis = Millis::new(1000);
 
 #[cfg(test)]
 mod tests {
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_come_into_force_with_their_endpoints_when_they_are_first_used() {
+    fn settings_take_effect_with_their_endpoints_on_first_use() {
         let first = first();
         let second = first.succeed(parts(), Some(set(2)));
         assert_eq!(address(&first), "127.0.0.1:1");
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_were_overtaken_never_come_into_force() {
+    fn superseded_settings_never_take_effect() {
         let first = first();
         let second = first.succeed(parts(), Some(set(2)));
         let third = second.succeed(parts(), Some(set(3)));

@@ -45,7 +45,7 @@ impl WorkerClusters {
         };
         let set = || Arc::clone(&endpoints[index].borrow());
         let cluster = match known(&config.name) {
-            Some(known) if known.is_alike(&parts) => known,
+            Some(known) if known.has_same_settings(&parts) => known,
             Some(known) => {
                 let is_other_set =
                     known.config.endpoints != config.endpoints || known.config.balance != config.balance;

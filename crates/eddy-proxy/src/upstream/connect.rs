@@ -6,7 +6,7 @@ use std::rc::Rc;
 use eddy_io::{HandshakeFaultKind, Stream};
 use eddy_model::LimitKind;
 use eddy_tls::ClientTls;
-use eddy_upstream::{Link, LinkPlace, ResolvedAddress, connect, http_version, shake_hands};
+use eddy_upstream::{Link, LinkPermit, ResolvedAddress, connect, http_version, perform_handshake};
 use rustix::io::Errno;
 use tokio::time::timeout;
 
@@ -15,7 +15,7 @@ use crate::runtime::WorkerServices;
 use crate::stats::HandshakeFailure;
 use crate::upstream::channel::UpstreamChannel;
 use crate::upstream::cluster::WorkerCluster;
-use crate::upstream::guard::{EndpointGuard, LinkWanted, TakenLink};
+use crate::upstream::guard::{EndpointGuard, LinkRequirement, ObtainedLink};
 use crate::upstream::open::open;
 
 impl WorkerServices {
@@ -30,24 +30,26 @@ impl WorkerServices {
     pub(crate) async fn obtain(
         self: &Rc<Self>,
         guard: &EndpointGuard,
-        wanted: LinkWanted,
+        wanted: LinkRequirement,
     ) -> Result<UpstreamChannel, Fault> {
         let taken = match guard.take_link(wanted, self.timers.now())? {
-            TakenLink::Kept(link) => return Ok(UpstreamChannel::Link(link)),
-            TakenLink::Stream(stream) => return Ok(UpstreamChannel::Stream(stream)),
-            later @ (TakenLink::Place(_) | TakenLink::Opening(_) | TakenLink::SharedPlace(_)) => later,
+            ObtainedLink::Kept(link) => return Ok(UpstreamChannel::Link(link)),
+            ObtainedLink::Stream(stream) => return Ok(UpstreamChannel::Stream(stream)),
+            later @ (ObtainedLink::OpenPermit(_)
+            | ObtainedLink::Opening(_)
+            | ObtainedLink::SharedPermit(_)) => later,
         };
         let _pending = guard.cluster.take(LimitKind::Pending)?;
         // Boxed: most exchanges need no space for it.
-        Box::pin(self.await_link(guard, wanted, taken)).await
+        Box::pin(self.wait_for_link(guard, wanted, taken)).await
     }
 
     /// As [`Self::obtain`], but queues when the endpoint has its maximum number of HTTP/1 links: for as long as the
     /// cluster's connect timeout.
-    pub(crate) async fn obtain_in_turn(
+    pub(crate) async fn obtain_queued(
         self: &Rc<Self>,
         guard: &EndpointGuard,
-        wanted: LinkWanted,
+        wanted: LinkRequirement,
     ) -> Result<UpstreamChannel, Fault> {
         if !guard.has_queue() {
             match self.obtain(guard, wanted).await {
@@ -62,7 +64,7 @@ impl WorkerServices {
     async fn queue_for_link(
         self: &Rc<Self>,
         guard: &EndpointGuard,
-        wanted: LinkWanted,
+        wanted: LinkRequirement,
     ) -> Result<UpstreamChannel, Fault> {
         let _pending = guard.cluster.take(LimitKind::Pending)?;
         let turn = async {
@@ -76,24 +78,26 @@ impl WorkerServices {
             }
         };
         let taken = timeout(guard.cluster.config.connect_timeout, turn).await;
-        self.await_link(guard, wanted, taken.unwrap_or(Err(Fault::LinksExhausted))?).await
+        self.wait_for_link(guard, wanted, taken.unwrap_or(Err(Fault::LinksExhausted))?).await
     }
 
     /// Waits for a link that is being established or will be; for another one when other requests have used up its
     /// capacity.
-    async fn await_link(
+    async fn wait_for_link(
         self: &Rc<Self>,
         guard: &EndpointGuard,
-        wanted: LinkWanted,
-        mut taken: TakenLink,
+        wanted: LinkRequirement,
+        mut taken: ObtainedLink,
     ) -> Result<UpstreamChannel, Fault> {
         loop {
             let opening = match taken {
-                TakenLink::Kept(link) => return Ok(UpstreamChannel::Link(link)),
-                TakenLink::Stream(stream) => return Ok(UpstreamChannel::Stream(stream)),
-                TakenLink::Place(place) => return self.open(guard, place).await.map(UpstreamChannel::Link),
-                TakenLink::Opening(opening) => opening,
-                TakenLink::SharedPlace(place) => open(self, guard, place),
+                ObtainedLink::Kept(link) => return Ok(UpstreamChannel::Link(link)),
+                ObtainedLink::Stream(stream) => return Ok(UpstreamChannel::Stream(stream)),
+                ObtainedLink::OpenPermit(place) => {
+                    return self.open(guard, place).await.map(UpstreamChannel::Link);
+                }
+                ObtainedLink::Opening(opening) => opening,
+                ObtainedLink::SharedPermit(place) => open(self, guard, place),
             };
             opening.wait().await?;
             taken = guard.take_link(wanted, self.timers.now())?;
@@ -101,8 +105,8 @@ impl WorkerServices {
     }
 
     /// Establishes a link for the exclusive use of this request.
-    pub(crate) async fn obtain_alone(&self, guard: &EndpointGuard) -> Result<UpstreamChannel, Fault> {
-        let place = guard.take_place()?;
+    pub(crate) async fn obtain_exclusive(&self, guard: &EndpointGuard) -> Result<UpstreamChannel, Fault> {
+        let place = guard.take_link_permit()?;
         let _pending = guard.cluster.take(LimitKind::Pending)?;
         self.open(guard, place).await.map(UpstreamChannel::Link)
     }
@@ -115,7 +119,7 @@ impl WorkerServices {
     ///
     /// # Cost
     /// That of [`Self::connect_to`], and an allocation.
-    pub(crate) async fn open(&self, guard: &EndpointGuard, place: LinkPlace) -> Result<Link, Fault> {
+    pub(crate) async fn open(&self, guard: &EndpointGuard, place: LinkPermit) -> Result<Link, Fault> {
         let cluster = &guard.cluster;
         let connecting = self.connect_to(cluster, &guard.address, || guard.own_name());
         // Boxed: most exchanges need no space for it.
@@ -139,7 +143,7 @@ impl WorkerServices {
     /// [`Fault::ConnectFailed`], or [`Fault::Handshake`] for an endpoint that does not meet the TLS requirements.
     ///
     /// # Cost
-    /// System calls; with TLS that of [`shake_hands`].
+    /// System calls; with TLS that of [`perform_handshake`].
     pub(crate) async fn connect_to(
         &self,
         cluster: &WorkerCluster,
@@ -177,12 +181,12 @@ impl WorkerServices {
         own_name: Option<String>,
     ) -> Result<Stream, Fault> {
         let series = &cluster.series.handshakes;
-        match shake_hands(under, tls, own_name.as_deref()).await {
+        match perform_handshake(under, tls, own_name.as_deref()).await {
             // The handshake succeeded, but the endpoint did not negotiate HTTP/2.
             Ok(stream) if http_version(cluster.config.protocol, Some(&stream.facts())).is_none() => {
                 let kind = HandshakeFaultKind::Incompatible;
                 series.failed[HandshakeFailure::of_endpoint(kind) as usize].increment();
-                cluster.tell_strange(address, self.timers.now());
+                cluster.log_not_http2(address, self.timers.now());
                 Err(Fault::Handshake(kind))
             }
             Ok(stream) => {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use eddy_ids::WorkerTime;
 use eddy_upstream::eject::EjectionChange;
-use eddy_upstream::{Lease, LimitPlace, Link, LinkPlace, LinkQueue, ResolvedAddress};
+use eddy_upstream::{Lease, LimitPermit, Link, LinkPermit, LinkQueue, ResolvedAddress};
 
 use crate::fault::Fault;
 use crate::upstream::channel::UpstreamChannel;
@@ -14,7 +14,7 @@ use crate::upstream::shared::LinkStream;
 
 /// Which pooled links an attempt may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LinkWanted {
+pub(crate) enum LinkRequirement {
     /// Any: if the link turns out to be closed, the request is repeated.
     Any,
     /// A link that is seen to be open: a request that cannot be repeated is not sent on a link that may just have been
@@ -26,7 +26,7 @@ pub(crate) enum LinkWanted {
 
 /// Link or permit obtained for an attempt.
 #[derive(Debug)]
-pub(crate) enum TakenLink {
+pub(crate) enum ObtainedLink {
     /// A link that was used before.
     Kept(Link),
     /// A stream of a shared link.
@@ -34,9 +34,9 @@ pub(crate) enum TakenLink {
     /// A link that is being established and will be shared.
     Opening(Rc<Opening>),
     /// Permit for a new link.
-    Place(LinkPlace),
+    OpenPermit(LinkPermit),
     /// Permit for a new link that is shared if the endpoint agrees to HTTP/2.
-    SharedPlace(LinkPlace),
+    SharedPermit(LinkPermit),
 }
 
 /// Counts one attempt at an endpoint until it is dropped.
@@ -47,7 +47,7 @@ pub(crate) struct EndpointGuard {
     lease: Option<Lease>,
     pub(crate) address: Rc<ResolvedAddress>,
     /// Permit of the cluster's request limit, if there is one.
-    _place: Option<LimitPlace>,
+    _limit_permit: Option<LimitPermit>,
 }
 
 impl EndpointGuard {
@@ -58,40 +58,40 @@ impl EndpointGuard {
     /// has.
     ///
     /// # Cost
-    /// No system call for [`LinkWanted::Any`], otherwise one for each pooled link that is checked. Linear in the number
+    /// No system call for [`LinkRequirement::Any`], otherwise one for each pooled link that is checked. Linear in the number
     /// of shared links.
-    pub(crate) fn take_link(&self, wanted: LinkWanted, now: WorkerTime) -> Result<TakenLink, Fault> {
+    pub(crate) fn take_link(&self, wanted: LinkRequirement, now: WorkerTime) -> Result<ObtainedLink, Fault> {
         let is_declined = match self.find_shared(now) {
-            LinkLookup::Stream(stream) => return Ok(TakenLink::Stream(stream)),
-            LinkLookup::Opening(opening) => return Ok(TakenLink::Opening(opening)),
+            LinkLookup::Stream(stream) => return Ok(ObtainedLink::Stream(stream)),
+            LinkLookup::Opening(opening) => return Ok(ObtainedLink::Opening(opening)),
             LinkLookup::Declined => true,
             LinkLookup::Nothing => false,
         };
-        if is_declined && let Some(link) = self.take_kept(wanted, now) {
-            return Ok(TakenLink::Kept(link));
+        if is_declined && let Some(link) = self.take_pooled(wanted, now) {
+            return Ok(ObtainedLink::Kept(link));
         }
         let (cluster, id) = (&self.cluster, self.lease().endpoint());
-        let place = match self.take_place() {
+        let place = match self.take_link_permit() {
             // An unwanted pooled link is closed to free its permit; it would also hold up requests that wait for a
             // link.
             Err(Fault::LinksExhausted)
-                if wanted == LinkWanted::New && cluster.pools().borrow_mut().at(id).close_oldest() =>
+                if wanted == LinkRequirement::New && cluster.pools().borrow_mut().at(id).close_oldest() =>
             {
-                self.take_place()?
+                self.take_link_permit()?
             }
             taken => taken?,
         };
-        Ok(if is_declined { TakenLink::Place(place) } else { TakenLink::SharedPlace(place) })
+        Ok(if is_declined { ObtainedLink::OpenPermit(place) } else { ObtainedLink::SharedPermit(place) })
     }
 
     /// Returns a channel over a link that is at hand: a stream of a shared link, or a pooled link.
     ///
     /// # Cost
     /// As [`Self::take_link`].
-    pub(crate) fn take_ready(&self, wanted: LinkWanted, now: WorkerTime) -> Option<UpstreamChannel> {
+    pub(crate) fn take_ready(&self, wanted: LinkRequirement, now: WorkerTime) -> Option<UpstreamChannel> {
         match self.find_shared(now) {
             LinkLookup::Stream(stream) => Some(UpstreamChannel::Stream(stream)),
-            LinkLookup::Declined => self.take_kept(wanted, now).map(UpstreamChannel::Link),
+            LinkLookup::Declined => self.take_pooled(wanted, now).map(UpstreamChannel::Link),
             LinkLookup::Opening(_) | LinkLookup::Nothing => None,
         }
     }
@@ -110,17 +110,17 @@ impl EndpointGuard {
     }
 
     /// Takes a pooled link; closes those that are not wanted.
-    fn take_kept(&self, wanted: LinkWanted, now: WorkerTime) -> Option<Link> {
+    fn take_pooled(&self, wanted: LinkRequirement, now: WorkerTime) -> Option<Link> {
         let cluster = &self.cluster;
         if !cluster.owns_links() {
             return None;
         }
         let id = self.lease().endpoint();
         let take = || cluster.pools().borrow_mut().at(id).take(&cluster.config.pool, now);
-        while wanted != LinkWanted::New
+        while wanted != LinkRequirement::New
             && let Some(mut link) = take()
         {
-            if wanted == LinkWanted::Any || link.stream.is_quiet_now() {
+            if wanted == LinkRequirement::Any || link.stream.is_quiet_now() {
                 return Some(link);
             }
         }
@@ -136,9 +136,9 @@ impl EndpointGuard {
     ///
     /// # Errors
     /// As [`Self::take_link`].
-    pub(crate) fn take_place(&self) -> Result<LinkPlace, Fault> {
+    pub(crate) fn take_link_permit(&self) -> Result<LinkPermit, Fault> {
         let cluster = &self.cluster;
-        let limit = cluster.take_connection()?;
+        let limit = cluster.take_connection_permit()?;
         let mut pools = cluster.pools().borrow_mut();
         let place = pools.at(self.lease().endpoint()).place(cluster.config.links_max, cluster.era());
         Ok(place.ok_or(Fault::LinksExhausted)?.within(limit))
@@ -159,7 +159,7 @@ impl EndpointGuard {
     pub(crate) fn begin(
         cluster: &Rc<WorkerCluster>,
         lease: Lease,
-        place: Option<LimitPlace>,
+        place: Option<LimitPermit>,
     ) -> Option<Self> {
         let address =
             cluster.state().borrow().endpoint(lease.endpoint()).map(|endpoint| Rc::clone(endpoint.address()));
@@ -167,11 +167,11 @@ impl EndpointGuard {
             cluster.state().borrow_mut().release(lease);
             return None;
         };
-        Some(Self { cluster: Rc::clone(cluster), lease: Some(lease), address, _place: place })
+        Some(Self { cluster: Rc::clone(cluster), lease: Some(lease), address, _limit_permit: place })
     }
 
     /// Returns a link, on which nothing is left over, to the pool.
-    pub(crate) fn put_back(&self, link: Link, now: WorkerTime) {
+    pub(crate) fn return_link(&self, link: Link, now: WorkerTime) {
         let cluster = &self.cluster;
         cluster.pools().borrow_mut().at(self.lease().endpoint()).put(link, &cluster.config.pool, now);
     }

@@ -19,5 +19,5 @@ mod uploads;
 pub(crate) use channel::UpstreamChannel;
 pub(crate) use cluster::WorkerCluster;
 pub(crate) use clusters::{EndpointSets, WorkerClusters};
-pub(crate) use guard::{EndpointGuard, LinkWanted};
+pub(crate) use guard::{EndpointGuard, LinkRequirement};
 pub(crate) use uploads::{Upload, UploadSlot};

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use eddy_http::{Http2, Http2Limits, Version};
 use eddy_io::Stream;
 use eddy_model::UpstreamHttp2Config;
-use eddy_upstream::{Link, LinkPlace, ResolvedAddress, http_version};
+use eddy_upstream::{Link, LinkPermit, ResolvedAddress, http_version};
 use tokio::time::timeout;
 
 use crate::fault::Fault;
@@ -17,7 +17,7 @@ use crate::upstream::serve::{LinkDriver, UpstreamLinkEnd};
 use crate::upstream::shared::SharedLink;
 
 /// Begins to establish a link with this permit; it continues even when no exchange waits for it any more.
-pub(super) fn open(worker: &Rc<WorkerServices>, guard: &EndpointGuard, place: LinkPlace) -> Rc<Opening> {
+pub(super) fn open(worker: &Rc<WorkerServices>, guard: &EndpointGuard, place: LinkPermit) -> Rc<Opening> {
     let key = guard.key();
     let streams_max = guard.cluster.config.http2.streams_max;
     let opening = Opening::new(streams_max);
@@ -46,7 +46,7 @@ struct LinkTask {
 }
 
 impl LinkTask {
-    async fn run(self, place: LinkPlace) {
+    async fn run(self, place: LinkPermit) {
         let established = timeout(self.cluster.config.connect_timeout, self.establish()).await;
         let Self { worker, cluster, address, key, opening, .. } = self;
         let now = worker.timers.now();
@@ -56,13 +56,13 @@ impl LinkTask {
                 cluster.shared().borrow_mut().fail(key, &opening);
                 opening.end(Err(fault));
             }
-            Ok(Established::Declined(stream)) => {
+            Ok(Established::Http1(stream)) => {
                 cluster.series.connects.increment();
                 cluster.shared().borrow_mut().decline(key, &opening, now);
-                cluster.pools().borrow_mut().at(key.id).put_fresh(Link::new(stream, place), now);
+                cluster.pools().borrow_mut().at(key.id).put_new(Link::new(stream, place), now);
                 opening.end(Ok(()));
             }
-            Ok(Established::Framed(link, mut serving)) => {
+            Ok(Established::Http2(link, mut serving)) => {
                 cluster.series.connects.increment();
                 cluster.series.http2_links.increment();
                 cluster.shared().borrow_mut().establish(key, &opening, &link);
@@ -84,7 +84,7 @@ impl LinkTask {
         let Self { worker, cluster, address, own_name, .. } = self;
         let stream = worker.connect_to(cluster, address, || own_name.clone()).await?;
         if http_version(cluster.config.protocol, stream.tls_facts().as_ref()) != Some(Version::Http2) {
-            return Ok(Established::Declined(stream));
+            return Ok(Established::Http1(stream));
         }
         let scheme = if cluster.tls.is_some() { "https" } else { "http" };
         let now = worker.timers.now();
@@ -92,13 +92,13 @@ impl LinkTask {
         let link = Rc::new(SharedLink::new(state, cluster.config.pool.requests_max, now));
         let mut serving = Box::new(LinkDriver::new(&link, worker, &cluster.config, stream));
         match serving.settle().await {
-            Ok(()) => Ok(Established::Framed(link, serving)),
+            Ok(()) => Ok(Established::Http2(link, serving)),
             Err(ended) => {
                 serving.close();
                 if ended == UpstreamLinkEnd::Alert {
                     return Err(Fault::TlsAlert);
                 }
-                cluster.tell_strange(address, worker.timers.now());
+                cluster.log_not_http2(address, worker.timers.now());
                 Err(Fault::LinkProtocol)
             }
         }
@@ -108,8 +108,8 @@ impl LinkTask {
 /// Result of establishing a link.
 enum Established {
     /// The endpoint has chosen HTTP/1.
-    Declined(Stream),
-    Framed(Rc<SharedLink>, Box<LinkDriver>),
+    Http1(Stream),
+    Http2(Rc<SharedLink>, Box<LinkDriver>),
 }
 
 /// Returns the limits of a link. The connection window is the sum of those of all streams, also as they grow, so that a

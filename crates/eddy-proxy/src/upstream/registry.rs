@@ -34,7 +34,7 @@ struct EndpointLinks {
     /// Link that is being established.
     opening: Option<Rc<Opening>>,
     /// Time at which the endpoint last chose HTTP/1 in ALPN.
-    declined_at: Option<WorkerTime>,
+    http1_negotiated_at: Option<WorkerTime>,
 }
 
 /// Result of looking for a link.
@@ -61,7 +61,7 @@ impl SharedLinks {
         if let Some(stream) = endpoint.links.iter().find_map(SharedLink::take) {
             return LinkLookup::Stream(stream);
         }
-        if endpoint.declined_at.is_some_and(|at| now - at < DECLINED) {
+        if endpoint.http1_negotiated_at.is_some_and(|at| now - at < DECLINED) {
             return LinkLookup::Declined;
         }
         match &endpoint.opening {
@@ -79,7 +79,7 @@ impl SharedLinks {
     pub(super) fn establish(&mut self, key: EndpointKey, opening: &Rc<Opening>, link: &Rc<SharedLink>) {
         match self.endpoints.get_mut(&key) {
             Some(endpoint) => {
-                endpoint.declined_at = None;
+                endpoint.http1_negotiated_at = None;
                 endpoint.links.push(Rc::clone(link));
                 endpoint.end(opening);
             }
@@ -90,7 +90,7 @@ impl SharedLinks {
     /// Records that the endpoint has chosen HTTP/1.
     pub(super) fn decline(&mut self, key: EndpointKey, opening: &Rc<Opening>, now: WorkerTime) {
         if let Some(endpoint) = self.endpoints.get_mut(&key) {
-            endpoint.declined_at = Some(now);
+            endpoint.http1_negotiated_at = Some(now);
             endpoint.end(opening);
         }
     }
@@ -122,7 +122,7 @@ impl SharedLinks {
     /// Closes the links without streams.
     pub(crate) fn clear_idle(&mut self) {
         let links = self.endpoints.values().flat_map(|endpoint| &endpoint.links);
-        links.filter(|link| link.is_at_rest()).for_each(|link| link.retire());
+        links.filter(|link| link.has_no_streams()).for_each(|link| link.retire());
     }
 
     /// Closes idle links above `idle_max` and removes those that have ended; returns the number of idle links.
@@ -133,10 +133,10 @@ impl SharedLinks {
         let mut idle = 0;
         self.endpoints.retain(|_, endpoint| {
             endpoint.links.retain(|link| !link.is_closed());
-            let at_rest: Vec<_> = endpoint.links.iter().filter(|link| link.is_at_rest()).collect();
+            let at_rest: Vec<_> = endpoint.links.iter().filter(|link| link.has_no_streams()).collect();
             at_rest.iter().skip(config.idle_max as usize).for_each(|link| link.retire());
             idle += at_rest.len() as u64;
-            let is_declined = endpoint.declined_at.is_some_and(|at| now - at < DECLINED);
+            let is_declined = endpoint.http1_negotiated_at.is_some_and(|at| now - at < DECLINED);
             !endpoint.links.is_empty() || endpoint.opening.is_some() || is_declined
         });
         idle

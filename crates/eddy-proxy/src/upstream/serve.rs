@@ -37,7 +37,7 @@ enum LinkPhase {
     Quiet,
     Busy,
     /// The endpoint does not read the bytes to be written.
-    Stuck,
+    WriteBlocked,
     /// The last bytes are to be written.
     Over,
 }
@@ -97,7 +97,7 @@ impl LinkDriver {
     pub(super) fn close(mut self) {
         self.worker.buffers.release(&mut self.transport.input);
         self.link.close();
-        self.transport.stream.say_end();
+        self.transport.stream.send_tls_close();
     }
 
     /// Reads and writes as far as possible; ready once the link has ended.
@@ -105,14 +105,14 @@ impl LinkDriver {
         let link = Rc::clone(&self.link);
         link.framed.register(cx);
         self.timer.register(cx);
-        if link.is_to_leave() {
+        if link.should_close() {
             link.framed.update(|state| state.leave());
         }
         for _ in 0..READS_AT_ONCE {
             let phase = &mut self.phase;
             let written = self.transport.poll_write(cx, &link.framed, || {
                 // The endpoint reads again.
-                if *phase == LinkPhase::Stuck {
+                if *phase == LinkPhase::WriteBlocked {
                     *phase = LinkPhase::Busy;
                 }
             });
@@ -162,8 +162,8 @@ impl LinkDriver {
             self.link.framed.look(|state| (state.is_over(), state.output().is_empty()));
         let phase = match () {
             () if is_over => LinkPhase::Over,
-            () if !is_written => LinkPhase::Stuck,
-            () if self.link.is_at_rest() => LinkPhase::Quiet,
+            () if !is_written => LinkPhase::WriteBlocked,
+            () if self.link.has_no_streams() => LinkPhase::Quiet,
             () => LinkPhase::Busy,
         };
         if phase != self.phase {
@@ -174,7 +174,7 @@ impl LinkDriver {
             LinkPhase::Quiet => self.idle_timeout,
             // Exchanges have deadlines of their own.
             LinkPhase::Busy => return Poll::Pending,
-            LinkPhase::Stuck => self.stuck_timeout,
+            LinkPhase::WriteBlocked => self.stuck_timeout,
             LinkPhase::Over => CLOSE,
         };
         let deadline = self.since.deadline(patience);

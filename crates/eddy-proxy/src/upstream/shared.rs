@@ -23,7 +23,7 @@ pub(crate) struct SharedLink {
     is_retired: Cell<bool>,
     is_closed: Cell<bool>,
     /// Time at which the endpoint last sent bytes, on the worker's clock.
-    read_at: Cell<WorkerTime>,
+    last_read_at: Cell<WorkerTime>,
     /// Number of reads that returned bytes.
     reads: Cell<u64>,
 }
@@ -38,7 +38,7 @@ impl SharedLink {
             requests_max,
             is_retired: Cell::new(false),
             is_closed: Cell::new(false),
-            read_at: Cell::new(now),
+            last_read_at: Cell::new(now),
             reads: Cell::new(0),
         }
     }
@@ -69,12 +69,12 @@ impl SharedLink {
     }
 
     /// Whether the link should close: it gives out no more streams and none is left.
-    pub(super) fn is_to_leave(&self) -> bool {
-        self.is_retired.get() && self.is_at_rest()
+    pub(super) fn should_close(&self) -> bool {
+        self.is_retired.get() && self.has_no_streams()
     }
 
     /// Whether no stream is in use.
-    pub(crate) fn is_at_rest(&self) -> bool {
+    pub(crate) fn has_no_streams(&self) -> bool {
         self.held.get() == 0
     }
 
@@ -84,7 +84,7 @@ impl SharedLink {
 
     /// Records that the endpoint has sent bytes.
     pub(super) fn note_read(&self, now: WorkerTime) {
-        self.read_at.set(now);
+        self.last_read_at.set(now);
         self.reads.set(self.reads.get() + 1);
     }
 
@@ -115,8 +115,8 @@ pub(crate) struct LinkStream {
 
 impl LinkStream {
     /// Whether the endpoint supports WebSocket requests (extended CONNECT).
-    pub(super) fn takes_tunnels(&self) -> bool {
-        self.link.framed.look(|state| state.takes_tunnels())
+    pub(super) fn supports_tunnels(&self) -> bool {
+        self.link.framed.look(|state| state.supports_tunnels())
     }
 
     pub(super) fn has_body(&self) -> bool {
@@ -127,22 +127,24 @@ impl LinkStream {
     pub(super) fn broken(&self) -> Fault {
         if self.framed.id() == 0 {
             // The request was never sent.
-            return Fault::LinkLeft;
+            return Fault::UpstreamGoAway;
         }
         match self.link.framed.look(|state| state.loss(self.framed.id())) {
             Loss::Refused => Fault::StreamRefused,
-            Loss::Left => Fault::LinkLeft,
+            Loss::GoawayBeforeProcessing => Fault::UpstreamGoAway,
             Loss::Reset => Fault::StreamReset,
             Loss::Head(fault) => Fault::ResponseHead(fault),
             Loss::Broken => Fault::ResponseFrames,
             // As with HTTP/1: a link that was used before and has been silent since may have been about to close.
-            Loss::Cut if !self.is_first && self.link.reads.get() == self.reads_before => Fault::LinkStale,
-            Loss::Cut => Fault::LinkClosed,
+            Loss::ConnectionEnded if !self.is_first && self.link.reads.get() == self.reads_before => {
+                Fault::LinkStale
+            }
+            Loss::ConnectionEnded => Fault::LinkClosed,
         }
     }
 
     pub(super) fn distrust(&self, since: WorkerTime) {
-        if self.link.read_at.get() <= since {
+        if self.link.last_read_at.get() <= since {
             self.link.retire();
         }
     }

@@ -34,9 +34,9 @@ struct UploadQueue {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Upload {
     /// Less than the first part of its body has arrived.
-    Unproven,
+    AwaitingBody,
     /// The first part of its body has arrived.
-    Proven,
+    BodyStarted,
 }
 
 /// An upload slot, released when dropped.
@@ -54,7 +54,7 @@ impl UploadSlots {
     /// Takes a slot, if one is free at a `capacity` of this many concurrent requests.
     pub(crate) fn take(self: &Rc<Self>, upload: Upload, capacity: u32) -> Option<UploadSlot> {
         self.open_max.set((capacity / 2).max(1));
-        self.slots_max.set((capacity - capacity / RESERVED_PART).max(1));
+        self.slots_max.set((capacity - capacity / RESERVED_FRACTION).max(1));
         if self.taken.get() >= self.max(upload) {
             return None;
         }
@@ -65,8 +65,8 @@ impl UploadSlots {
     /// Waits for a slot to be released.
     pub(crate) fn wait(&self, upload: Upload) -> SlotWait<'_> {
         let waiting = match upload {
-            Upload::Unproven => &self.unproven,
-            Upload::Proven => &self.proven,
+            Upload::AwaitingBody => &self.unproven,
+            Upload::BodyStarted => &self.proven,
         };
         waiting.count.set(waiting.count.get() + 1);
         SlotWait { waiting }
@@ -74,8 +74,8 @@ impl UploadSlots {
 
     fn max(&self, upload: Upload) -> u32 {
         match upload {
-            Upload::Unproven => self.open_max.get(),
-            Upload::Proven => self.slots_max.get(),
+            Upload::AwaitingBody => self.open_max.get(),
+            Upload::BodyStarted => self.slots_max.get(),
         }
     }
 }
@@ -95,7 +95,7 @@ impl Drop for SlotWait<'_> {
 
 impl UploadSlot {
     /// Whether so many slots are taken that uploads must show progress.
-    pub(crate) fn is_crowded(&self) -> bool {
+    pub(crate) fn is_congested(&self) -> bool {
         self.slots.taken.get() > self.slots.open_max.get()
     }
 }
@@ -105,7 +105,7 @@ impl Drop for UploadSlot {
         let slots = &self.slots;
         slots.taken.set(slots.taken.get() - 1);
         // Requests whose first part has arrived go first.
-        let queues = [(&slots.proven, Upload::Proven), (&slots.unproven, Upload::Unproven)];
+        let queues = [(&slots.proven, Upload::BodyStarted), (&slots.unproven, Upload::AwaitingBody)];
         for (waiting, upload) in queues {
             if waiting.count.get() > 0 && slots.taken.get() < slots.max(upload) {
                 return waiting.released.notify_one();
@@ -115,7 +115,7 @@ impl Drop for UploadSlot {
 }
 
 /// One in this many connections of a cluster is never held by a request with an incomplete body.
-const RESERVED_PART: u32 = 8;
+const RESERVED_FRACTION: u32 = 8;
 
 #[cfg(test)]
 mod tests {
@@ -126,31 +126,31 @@ mod tests {
     }
 
     #[test]
-    fn half_of_the_capacity_is_open_and_an_eighth_is_never_given_out() {
+    fn half_of_the_capacity_is_open_and_an_eighth_is_reserved() {
         let slots = Rc::<UploadSlots>::default();
-        let open = take(&slots, Upload::Unproven, 1024);
-        assert_eq!((open.len(), open[0].is_crowded()), (512, false));
-        let proven = take(&slots, Upload::Proven, 1024);
-        assert_eq!((proven.len(), open[0].is_crowded()), (384, true));
+        let open = take(&slots, Upload::AwaitingBody, 1024);
+        assert_eq!((open.len(), open[0].is_congested()), (512, false));
+        let proven = take(&slots, Upload::BodyStarted, 1024);
+        assert_eq!((proven.len(), open[0].is_congested()), (384, true));
         drop(open);
-        assert_eq!(take(&slots, Upload::Unproven, 1024).len(), 128);
+        assert_eq!(take(&slots, Upload::AwaitingBody, 1024).len(), 128);
     }
 
     #[test]
-    fn the_smallest_cluster_takes_an_upload() {
+    fn the_smallest_cluster_accepts_an_upload() {
         for capacity in [0, 1, 2] {
             let slots = Rc::<UploadSlots>::default();
-            let open = take(&slots, Upload::Unproven, capacity);
-            assert_eq!((open.len(), open[0].is_crowded()), (1, false), "{capacity}");
+            let open = take(&slots, Upload::AwaitingBody, capacity);
+            assert_eq!((open.len(), open[0].is_congested()), (1, false), "{capacity}");
         }
     }
 
     #[tokio::test]
-    async fn a_slot_that_is_given_back_wakes_the_first_who_may_have_it() {
+    async fn a_released_slot_wakes_the_first_eligible_waiter() {
         let slots = Rc::<UploadSlots>::default();
-        let mut open = take(&slots, Upload::Unproven, 16);
-        let mut more = take(&slots, Upload::Proven, 16);
-        let (first, second) = (slots.wait(Upload::Unproven), slots.wait(Upload::Proven));
+        let mut open = take(&slots, Upload::AwaitingBody, 16);
+        let mut more = take(&slots, Upload::BodyStarted, 16);
+        let (first, second) = (slots.wait(Upload::AwaitingBody), slots.wait(Upload::BodyStarted));
         let (mut unproven, mut proven) = (Box::pin(first.released()), Box::pin(second.released()));
         assert!(!unproven.as_mut().enable() && !proven.as_mut().enable());
         more.pop();

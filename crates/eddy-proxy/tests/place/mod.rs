@@ -36,7 +36,7 @@ pub(crate) struct TestListener {
 /// Listens for a gateway, at a port that the kernel chooses.
 pub(crate) fn listen() -> TestListener {
     let any_port = (Ipv4Addr::LOCALHOST, 0).into();
-    let socket = listen_tcp(any_port, 1024, PortSharing::WithOthers).unwrap();
+    let socket = listen_tcp(any_port, 1024, PortSharing::ReusePort).unwrap();
     let listener = TcpListener::from(socket);
     let address = listener.local_addr().unwrap();
     let mut sockets = Sockets::default();

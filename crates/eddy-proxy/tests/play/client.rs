@@ -63,7 +63,7 @@ impl RandomClient<'_> {
         let _ = stream.write_all(request.as_bytes());
         let mut held = Vec::new();
         let whole = loop {
-            if let Some((_, end)) = whole_of(&held, true) {
+            if let Some((_, end)) = message_ends(&held, true) {
                 break Some(end);
             }
             let mut bytes = [0; 16 * 1024];
@@ -127,7 +127,7 @@ pub(crate) fn field(bytes: &[u8], name: &str) -> Option<String> {
 
 /// Returns the ends of the head and of the whole message; `None` when more must come, or only the connection's end
 /// marks it.
-pub(crate) fn whole_of(bytes: &[u8], is_response: bool) -> Option<(usize, usize)> {
+pub(crate) fn message_ends(bytes: &[u8], is_response: bool) -> Option<(usize, usize)> {
     let head = bytes.windows(4).position(|end| end == b"\r\n\r\n")? + 4;
     if is_response && bytes.get(9..12) == Some(b"204") {
         return Some((head, head));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use eddy_upstream::Rng;
 
 use super::book::{Book, number_of, word_of};
-use super::client::{field, whole_of};
+use super::client::{field, message_ends};
 
 pub(crate) fn start_origin(seed: u64, book: &Arc<Book>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -26,7 +26,7 @@ fn serve(mut link: TcpStream, seed: u64, book: &Book) {
     let mut held = Vec::new();
     loop {
         let (head, end) = loop {
-            if let Some(ends) = whole_of(&held, false) {
+            if let Some(ends) = message_ends(&held, false) {
                 break ends;
             }
             let mut bytes = [0; 16 * 1024];

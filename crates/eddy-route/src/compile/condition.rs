@@ -196,7 +196,7 @@ impl CompiledCondition {
     }
 
     /// Returns the values of the request in readable form, or `none`.
-    pub(crate) fn show_got(&self, probe: &RuleMatchContext<'_>) -> String {
+    pub(crate) fn format_actual(&self, probe: &RuleMatchContext<'_>) -> String {
         let shown: Vec<String> = if self.is_single() {
             self.source.single_value(&self.name, probe).map(show_value).into_iter().collect()
         } else {

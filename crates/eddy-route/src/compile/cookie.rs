@@ -34,7 +34,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_of_a_name_counts() {
+    fn the_first_cookie_of_a_name_counts() {
         check("a=1", Some("1"));
         check("b=2; a=1; a=3", Some("1"));
         check("ab=2;a=\"x y\"", Some("x y"));

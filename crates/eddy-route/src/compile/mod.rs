@@ -20,7 +20,7 @@ pub(crate) use condition::{CompiledCondition, CompiledTest, ConditionSource, Tex
 pub(crate) use host::HostKey;
 pub(crate) use library::PatternCache;
 pub(crate) use match_context::{RequestPart, RuleMatchContext, Work};
-pub(crate) use path::{Caseless, PathMatcher, Reach, strip_parameters};
+pub(crate) use path::{Caseless, PathExtent, PathMatcher, strip_parameters};
 pub(crate) use pattern::{Groups, Pattern, PatternScratch, RegexMatchMode, parse};
 pub(crate) use pattern_set::PatternSet;
 pub(crate) use product::{ComparisonBudget, covers, overlap};

@@ -31,12 +31,12 @@ pub(crate) enum PathMatcher {
 pub(crate) struct Caseless {
     /// Text in lower case; of a prefix by segment, without a final `/`.
     pub(crate) text: Box<str>,
-    pub(crate) reach: Reach,
+    pub(crate) reach: PathExtent,
 }
 
 /// Extent of the paths that begin with a text and match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reach {
+pub(crate) enum PathExtent {
     /// The path that ends there.
     Exact,
     /// Paths that end there or continue with `/`.
@@ -84,8 +84,11 @@ impl PathMatcher {
             }),
             PathPattern::Search(search) => {
                 let PathSearch { expression, is_caseless, below } = search;
-                let form =
-                    if *is_caseless { RegexMatchMode::SomewhereCaseless } else { RegexMatchMode::Somewhere };
+                let form = if *is_caseless {
+                    RegexMatchMode::UnanchoredCaseless
+                } else {
+                    RegexMatchMode::Unanchored
+                };
                 let pattern = library.pattern(expression, form, groups)?;
                 Self::Regex(Expression { pattern, below: below.as_str().into() })
             }
@@ -114,12 +117,12 @@ impl PathMatcher {
 impl Caseless {
     fn build(path: &CaselessPath, form: PathForm) -> Result<Self, RouteProblem> {
         let (text, reach) = match path {
-            CaselessPath::Exact(text) => (text, Reach::Exact),
-            CaselessPath::Prefix(text) => (text, Reach::Prefix),
-            CaselessPath::BytePrefix(text) => (text, Reach::Below),
+            CaselessPath::Exact(text) => (text, PathExtent::Exact),
+            CaselessPath::Prefix(text) => (text, PathExtent::Prefix),
+            CaselessPath::BytePrefix(text) => (text, PathExtent::Below),
         };
         let normal = if text.is_empty() { String::new() } else { path_text(text, form)? };
-        let stem = normal.strip_suffix('/').filter(|_| reach == Reach::Prefix).unwrap_or(&normal);
+        let stem = normal.strip_suffix('/').filter(|_| reach == PathExtent::Prefix).unwrap_or(&normal);
         Ok(Self { text: stem.to_ascii_lowercase().into_boxed_str(), reach })
     }
 
@@ -127,9 +130,9 @@ impl Caseless {
         let Some((begin, rest)) = path.split_at_checked(self.text.len()) else { return false };
         begin.eq_ignore_ascii_case(self.text.as_bytes())
             && match self.reach {
-                Reach::Exact => rest.is_empty(),
-                Reach::Prefix => rest.is_empty() || rest.starts_with(b"/"),
-                Reach::Below => true,
+                PathExtent::Exact => rest.is_empty(),
+                PathExtent::Prefix => rest.is_empty() || rest.starts_with(b"/"),
+                PathExtent::Below => true,
             }
     }
 }
@@ -165,9 +168,9 @@ impl fmt::Display for PathMatcher {
             Self::BytePrefix(prefix) => write!(out, "byte prefix {prefix}"),
             Self::Caseless(Caseless { text, reach }) => {
                 let kind = match reach {
-                    Reach::Exact => "exact",
-                    Reach::Prefix => "prefix",
-                    Reach::Below => "byte prefix",
+                    PathExtent::Exact => "exact",
+                    PathExtent::Prefix => "prefix",
+                    PathExtent::Below => "byte prefix",
                 };
                 write!(out, "{kind} {} in any case", if text.is_empty() { "/" } else { text })
             }
@@ -181,8 +184,8 @@ impl fmt::Display for Expression {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.pattern.form() {
             RegexMatchMode::Whole => "regex",
-            RegexMatchMode::Somewhere => "search",
-            RegexMatchMode::SomewhereCaseless => "caseless search",
+            RegexMatchMode::Unanchored => "search",
+            RegexMatchMode::UnanchoredCaseless => "caseless search",
         };
         write!(out, "{kind} {}", self.pattern.text())?;
         if self.below.is_empty() { Ok(()) } else { write!(out, " below {}", self.below) }

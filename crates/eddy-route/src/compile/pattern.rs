@@ -27,7 +27,7 @@ pub(crate) struct Pattern {
     suffix: Box<[u8]>,
     automaton: Option<dense::DFA<Vec<u32>>>,
     /// State of the automaton after the prefix, which is compared as a whole.
-    behind_prefix: Option<StateID>,
+    state_after_prefix: Option<StateID>,
     /// Present if there is no automaton, or if captures are wanted.
     machine: Option<PikeVM>,
 }
@@ -38,15 +38,15 @@ pub(crate) enum RegexMatchMode {
     /// Matches the whole value.
     Whole,
     /// Matches anywhere in the value.
-    Somewhere,
+    Unanchored,
     /// Matches anywhere in the value, ignoring the case of ASCII letters.
-    SomewhereCaseless,
+    UnanchoredCaseless,
 }
 
 /// Whether the capture groups of an expression are wanted, or only whether it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Groups {
-    Wanted,
+    Captured,
     Ignored,
 }
 
@@ -73,7 +73,7 @@ impl Pattern {
     ) -> Result<Self, RouteProblem> {
         let too_large = || RouteProblem::RegexTooLarge { pattern: text.to_owned() };
         let (prefix, suffix) = literal_ends(&hir, form);
-        let captures = if groups == Groups::Wanted { WhichCaptures::All } else { WhichCaptures::None };
+        let captures = if groups == Groups::Captured { WhichCaptures::All } else { WhichCaptures::None };
         let nfa = thompson::Compiler::new()
             .configure(nfa_config(captures, NFA_BYTES_MAX))
             .build_from_hir(&whole(hir, form))
@@ -85,12 +85,12 @@ impl Pattern {
         if automaton.is_none() && nfa.memory_usage() > SIMULATED_BYTES_MAX {
             return Err(too_large());
         }
-        let needs_machine = automaton.is_none() || groups == Groups::Wanted;
+        let needs_machine = automaton.is_none() || groups == Groups::Captured;
         let machine =
             if needs_machine { Some(PikeVM::new_from_nfa(nfa).map_err(|_| too_large())?) } else { None };
-        let behind_prefix =
+        let state_after_prefix =
             automaton.as_ref().and_then(|automaton| walk(automaton, start_state(automaton)?, &prefix));
-        Ok(Self { text: text.into(), form, prefix, suffix, automaton, behind_prefix, machine })
+        Ok(Self { text: text.into(), form, prefix, suffix, automaton, state_after_prefix, machine })
     }
 
     /// Builds an internal expression of which only the matched language is needed; `None` if it is too large.
@@ -105,7 +105,7 @@ impl Pattern {
 
     /// Returns the automaton and its state after the prefix, unless the automaton would be large.
     pub(crate) fn entry(&self) -> Option<(&dense::DFA<Vec<u32>>, StateID)> {
-        Some((self.automaton.as_ref()?, self.behind_prefix?))
+        Some((self.automaton.as_ref()?, self.state_after_prefix?))
     }
 
     /// Returns the expression as written.
@@ -124,7 +124,7 @@ impl Pattern {
     }
 
     /// Returns literal texts that every matching value contains, except its literal prefix.
-    pub(crate) fn texts_within(&self) -> Vec<Box<[u8]>> {
+    pub(crate) fn required_literals(&self) -> Vec<Box<[u8]>> {
         let Ok(hir) = parse(&self.text, &self.text, self.form) else { return Vec::new() };
         let mut texts = Vec::new();
         push_texts(&hir, 0, &mut texts);
@@ -142,7 +142,7 @@ impl Pattern {
         match (&self.automaton, &self.machine) {
             (Some(automaton), _) => {
                 let rest = value.strip_prefix(&*self.prefix);
-                let end = rest.and_then(|rest| walk(automaton, self.behind_prefix?, rest));
+                let end = rest.and_then(|rest| walk(automaton, self.state_after_prefix?, rest));
                 end.is_some_and(|state| automaton.is_match_state(automaton.next_eoi_state(state)))
             }
             (None, Some(machine)) => {
@@ -248,7 +248,7 @@ pub(crate) fn parse(text: &str, written: &str, form: RegexMatchMode) -> Result<H
     let mut parser = regex_syntax::ParserBuilder::new()
         .unicode(false)
         .utf8(false)
-        .case_insensitive(form == RegexMatchMode::SomewhereCaseless)
+        .case_insensitive(form == RegexMatchMode::UnanchoredCaseless)
         .nest_limit(NEST_MAX)
         .build();
     parser

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_has_a_limit() {
+    fn the_written_result_is_limited() {
         let spec = PathReplace { expression: "a".to_owned(), by: "x".repeat(60) };
         let mut out = Vec::new();
         let path = "a".repeat(50);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_refused() {
+    fn invalid_expressions_and_replacements_are_refused() {
         for (expression, by) in [("(a)", r"\2"), ("a", r"\x"), ("a", "\\"), ("(", "")] {
             let spec = PathReplace { expression: expression.to_owned(), by: by.to_owned() };
             assert!(Replace::build(&spec).is_err(), "{expression} {by}");

@@ -1,6 +1,6 @@
 //! Rewrites of the path for the upstream, which never produce a path that a request must not have.
 
-use crate::compile::path::{Caseless, PathMatcher, Reach, path_text};
+use crate::compile::path::{Caseless, PathExtent, PathMatcher, path_text};
 use crate::compile::pattern::PatternScratch;
 use crate::compile::replace::Replace;
 use crate::error::RouteProblem;
@@ -67,9 +67,9 @@ impl Rewrite {
             PathRewrite::Prefix(text) => {
                 let is_by_segment = match path {
                     PathMatcher::Prefix(_) | PathMatcher::Any => true,
-                    PathMatcher::Caseless(Caseless { reach: Reach::Prefix, .. }) => true,
+                    PathMatcher::Caseless(Caseless { reach: PathExtent::Prefix, .. }) => true,
                     PathMatcher::BytePrefix(_) => false,
-                    PathMatcher::Caseless(Caseless { reach: Reach::Below, .. }) => false,
+                    PathMatcher::Caseless(Caseless { reach: PathExtent::Below, .. }) => false,
                     PathMatcher::Exact(_)
                     | PathMatcher::Caseless(_)
                     | PathMatcher::Template(_)
@@ -105,7 +105,7 @@ impl Rewrite {
                 out.extend_from_slice(text.as_bytes());
                 // `Any` has no prefix to remove.
                 let is_any = matches!(matcher, PathMatcher::Any);
-                let rest = if is_any { Some(path) } else { behind_named(matcher, path) };
+                let rest = if is_any { Some(path) } else { rest_after_match(matcher, path) };
                 out.extend_from_slice(rest.unwrap_or_default());
                 if out.is_empty() {
                     out.push(b'/');
@@ -113,7 +113,7 @@ impl Rewrite {
             }
             RewriteKind::Matched(text) => {
                 out.extend_from_slice(text.as_bytes());
-                let Some(rest) = behind_named(matcher, path) else { return Ok(false) };
+                let Some(rest) = rest_after_match(matcher, path) else { return Ok(false) };
                 out.extend_from_slice(rest);
             }
             RewriteKind::Full(pieces) => write_pieces(pieces, matcher, path, scratch, out)?,
@@ -132,7 +132,7 @@ impl Rewrite {
 
 /// Returns the rest of a path after the bytes that its pattern names: more segments, or parameters where its table does
 /// not compare them. `None` where parameters interrupt these bytes.
-fn behind_named<'a>(matcher: &PathMatcher, path: &'a [u8]) -> Option<&'a [u8]> {
+fn rest_after_match<'a>(matcher: &PathMatcher, path: &'a [u8]) -> Option<&'a [u8]> {
     match matcher {
         PathMatcher::Exact(text) | PathMatcher::Prefix(text) | PathMatcher::BytePrefix(text) => {
             path.strip_prefix(text.as_bytes())

@@ -70,8 +70,11 @@ impl CompiledRule {
         }
         hosts.sort_by(|a, b| a.compare(b).then_with(|| a.text().cmp(b.text())));
         hosts.dedup();
-        let groups =
-            if matches!(rule.rewrite, Some(PathRewrite::Full(_))) { Groups::Wanted } else { Groups::Ignored };
+        let groups = if matches!(rule.rewrite, Some(PathRewrite::Full(_))) {
+            Groups::Captured
+        } else {
+            Groups::Ignored
+        };
         let path = problems.take(PathMatcher::build(&rule.path, groups, library));
         let methods = rule.methods.iter().filter_map(|method| problems.take(check_method(method))).collect();
         let headers = rule

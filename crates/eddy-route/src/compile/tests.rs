@@ -38,7 +38,7 @@ fn values() -> Vec<Vec<u8>> {
 }
 
 fn build(text: &str) -> Pattern {
-    Pattern::build(text, RegexMatchMode::Whole, Groups::Wanted).unwrap()
+    Pattern::build(text, RegexMatchMode::Whole, Groups::Captured).unwrap()
 }
 
 proptest! {
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn proofs_about_patterns_hold(a in expression(), b in expression()) {
+    fn derived_properties_of_patterns_are_correct(a in expression(), b in expression()) {
         let (first, second) = (build(&a), build(&b));
         let mut scratch = PatternScratch::default();
         let mut matches = |pattern: &Pattern, value: &[u8]| pattern.matches(value, &mut scratch);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::compile::{CompiledRule, ConditionSource, RuleMatchContext, RuleMismatch};
 use crate::explain::{
-    Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, RequestShown,
+    Against, Candidate, Cost, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, RequestSummary,
     RuleOutcome, RuleRef,
 };
 use crate::order::{RouteEntries, RouteEntry};
@@ -28,7 +28,7 @@ pub(crate) fn judge(
     let winner = reference::find(rules, entries, &serving, &mut probe);
     let bench = ExplainContext { rules, entries, request, serving: &serving };
     let (mut candidates, others): (Vec<_>, Vec<_>) =
-        bench.try_all(&mut probe, winner).into_iter().partition(|candidate| !is_elsewhere(candidate));
+        bench.try_all(&mut probe, winner).into_iter().partition(|candidate| !fails_host_or_path(candidate));
     let count = |at: FailedAt| {
         let failed = others.iter().filter(
             |other| matches!(&other.outcome, RuleOutcome::Fails { failed_at, .. } if *failed_at == at),
@@ -131,7 +131,11 @@ impl ExplainContext<'_> {
                 let (kind, name) = (condition.kind(), &condition.name);
                 (
                     failed_at,
-                    format!("{kind} {name}: want {}, got {}", condition.wanted(), condition.show_got(probe)),
+                    format!(
+                        "{kind} {name}: want {}, got {}",
+                        condition.wanted(),
+                        condition.format_actual(probe)
+                    ),
                 )
             }
         };
@@ -202,7 +206,7 @@ impl RuleRef {
 }
 
 /// Whether a rule fails on its host or path and thus is not a candidate.
-fn is_elsewhere(candidate: &Candidate) -> bool {
+fn fails_host_or_path(candidate: &Candidate) -> bool {
     matches!(&candidate.outcome, RuleOutcome::Fails { failed_at: FailedAt::Host | FailedAt::Path, .. })
 }
 
@@ -217,9 +221,9 @@ fn mark_next(candidates: &mut [Candidate]) -> Option<Against> {
     })
 }
 
-fn show(request: &RouteRequest<'_>, host: &[u8]) -> RequestShown {
+fn show(request: &RouteRequest<'_>, host: &[u8]) -> RequestSummary {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    RequestShown {
+    RequestSummary {
         method: text(request.method),
         host: text(host),
         sent_path: None,

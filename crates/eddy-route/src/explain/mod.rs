@@ -8,6 +8,6 @@ mod verdict;
 pub use cost::Cost;
 pub(crate) use judge::judge;
 pub use verdict::{
-    Against, Candidate, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, RequestShown, RuleOutcome,
+    Against, Candidate, Elsewhere, Explanation, FailedAt, HostOutcome, HostStep, RequestSummary, RuleOutcome,
     RuleRef,
 };

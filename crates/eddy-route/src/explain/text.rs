@@ -11,7 +11,7 @@ impl fmt::Display for Explanation {
         self.write_winner(out)?;
         let shown = if out.alternate() { self.candidates.iter().collect() } else { self.notable() };
         self.write_candidates(out, &shown)?;
-        self.write_elsewhere(out)?;
+        self.write_other_counts(out)?;
         self.write_cost(out)
     }
 }
@@ -96,7 +96,7 @@ impl Explanation {
         Ok(())
     }
 
-    fn write_elsewhere(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn write_other_counts(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let elsewhere = &self.elsewhere;
         if elsewhere.other_paths + elsewhere.other_hosts == 0 {
             return Ok(());

@@ -9,7 +9,7 @@ use crate::order::PrecedenceStep;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Explanation {
     /// The request that was looked up.
-    pub request: RequestShown,
+    pub request: RequestSummary,
     /// The table of the winner.
     pub table: Option<String>,
     /// Host patterns that match the request's host, most specific first: the order in which they are tried.
@@ -53,7 +53,7 @@ impl Explanation {
 
 /// A request as it was looked up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RequestShown {
+pub struct RequestSummary {
     /// Method.
     pub method: String,
     /// Host in lower case, without a final dot.

@@ -15,7 +15,7 @@ pub(crate) struct HostIndex {
     /// Hosts, grouped by the part of an authority that they are compared with.
     forms: Vec<(HostForm, Hosts)>,
     /// Whether results must be sorted at the end; results from suffixes alone are in order already.
-    is_sorted_late: bool,
+    is_sorted_at_end: bool,
 }
 
 /// Hosts that are compared with one form of an authority.
@@ -23,7 +23,7 @@ pub(crate) struct HostIndex {
 struct Hosts {
     exact: ByValue<ScopeRange>,
     /// Keyed by the text after the first label.
-    below_label: ByValue<ScopeRange>,
+    by_parent_domain: ByValue<ScopeRange>,
     /// Suffixes, reversed.
     suffixes: Affixes,
     prefixes: Affixes,
@@ -53,10 +53,10 @@ impl HostIndex {
         forms.sort_unstable();
         forms.dedup();
         let is_plain = |scope: &HostEntries| !matches!(scope.host, HostKey::OneLabel(_) | HostKey::Prefix(_));
-        let is_sorted_late = forms.len() > 1 || !scopes.iter().all(is_plain);
+        let is_sorted_at_end = forms.len() > 1 || !scopes.iter().all(is_plain);
         Self {
             forms: forms.into_iter().map(|form| (form, Hosts::build(scopes, form))).collect(),
-            is_sorted_late,
+            is_sorted_at_end,
         }
     }
 
@@ -66,7 +66,7 @@ impl HostIndex {
         for (form, hosts) in &self.forms {
             hosts.find(form.fold(request, folded), out);
         }
-        if self.is_sorted_late {
+        if self.is_sorted_at_end {
             out.sort_unstable_by(|a, b| b.cmp(a));
         }
     }
@@ -89,7 +89,7 @@ impl Hosts {
                     hosts.exact.insert(host.as_bytes().into(), place);
                 }
                 HostKey::OneLabel(suffix) => {
-                    hosts.below_label.insert(suffix.as_bytes().into(), place);
+                    hosts.by_parent_domain.insert(suffix.as_bytes().into(), place);
                 }
                 HostKey::Suffix(suffix) => suffixes.push((suffix.bytes().rev().collect(), place)),
                 HostKey::Prefix(prefix) => prefixes.push((prefix.bytes().collect(), place)),
@@ -105,9 +105,9 @@ impl Hosts {
         self.push(self.any, out);
         self.prefixes.for_each(host.iter().copied(), |group| self.push(group, out));
         self.suffixes.for_each(host.iter().rev().copied(), |group| self.push(group, out));
-        if !self.below_label.is_empty()
+        if !self.by_parent_domain.is_empty()
             && let Some(dot) = memchr::memchr(b'.', host).filter(|dot| *dot > 0)
-            && let Some(group) = self.below_label.get(&host[dot..])
+            && let Some(group) = self.by_parent_domain.get(&host[dot..])
         {
             self.push(*group, out);
         }

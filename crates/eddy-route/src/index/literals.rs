@@ -81,7 +81,7 @@ impl Grouped {
 /// Returns the texts that every path of a rule contains, except its literal prefix.
 fn texts_of(rule: &CompiledRule) -> Vec<Box<[u8]>> {
     match &rule.path {
-        PathMatcher::Regex(expression) => expression.pattern.texts_within(),
+        PathMatcher::Regex(expression) => expression.pattern.required_literals(),
         PathMatcher::Any
         | PathMatcher::Exact(_)
         | PathMatcher::Prefix(_)

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::compile::{
-    CompiledPathTemplate, CompiledRule, PathMatcher, Reach, RuleMatchContext, TemplateSegment,
+    CompiledPathTemplate, CompiledRule, PathExtent, PathMatcher, RuleMatchContext, TemplateSegment,
 };
 use crate::index::candidate::Candidate;
 use crate::index::list::{Lists, NONE};
@@ -38,7 +38,7 @@ struct PathRuleLists {
 /// An entry to be added to the trie.
 struct PathTrieEntry<'r> {
     key: Cow<'r, [u8]>,
-    reach: Reach,
+    reach: PathExtent,
     candidate: Candidate,
 }
 
@@ -88,9 +88,9 @@ impl PathIndex {
             let (mut sure_prefix, mut sure_below) = (sure[at], sure[at]);
             if place != NO_VALUE {
                 let group = groups[(place - first_place) as usize];
-                sure_below = self.add_list(place, Reach::Below, group, rules, sure_below);
-                sure_prefix = self.add_list(place, Reach::Prefix, group, rules, sure_below);
-                self.add_list(place, Reach::Exact, group, rules, sure_prefix);
+                sure_below = self.add_list(place, PathExtent::Below, group, rules, sure_below);
+                sure_prefix = self.add_list(place, PathExtent::Prefix, group, rules, sure_below);
+                self.add_list(place, PathExtent::Exact, group, rules, sure_prefix);
             }
             for child in self.trie.children(node) {
                 // Only paths that continue with `/` are below a prefix that ends here.
@@ -106,7 +106,7 @@ impl PathIndex {
     fn add_list(
         &mut self,
         place: u32,
-        reach: Reach,
+        reach: PathExtent,
         group: &[PathTrieEntry<'_>],
         rules: &[CompiledRule],
         sure: u32,
@@ -116,9 +116,9 @@ impl PathIndex {
         let list = self.lists.add(&candidates, rules);
         let place = &mut self.places[place as usize];
         match reach {
-            Reach::Exact => place.exact = list,
-            Reach::Prefix => place.prefix = list,
-            Reach::Below => place.below = list,
+            PathExtent::Exact => place.exact = list,
+            PathExtent::Prefix => place.prefix = list,
+            PathExtent::Below => place.below = list,
         }
         candidates.iter().find(|candidate| candidate.is_certain()).map_or(sure, |candidate| candidate.rank)
     }
@@ -176,14 +176,14 @@ impl PathIndex {
 impl<'r> PathTrieEntry<'r> {
     fn new(rank: u32, rule: &'r CompiledRule) -> Self {
         let (reach, has_pattern) = match &rule.path {
-            PathMatcher::Any => (Reach::Below, false),
-            PathMatcher::Exact(_) => (Reach::Exact, false),
-            PathMatcher::Prefix(_) => (Reach::Prefix, false),
-            PathMatcher::Template(template) if template.rest.is_some() => (Reach::Prefix, false),
-            PathMatcher::Template(_) => (Reach::Exact, false),
-            PathMatcher::BytePrefix(_) => (Reach::Below, false),
+            PathMatcher::Any => (PathExtent::Below, false),
+            PathMatcher::Exact(_) => (PathExtent::Exact, false),
+            PathMatcher::Prefix(_) => (PathExtent::Prefix, false),
+            PathMatcher::Template(template) if template.rest.is_some() => (PathExtent::Prefix, false),
+            PathMatcher::Template(_) => (PathExtent::Exact, false),
+            PathMatcher::BytePrefix(_) => (PathExtent::Below, false),
             PathMatcher::Caseless(caseless) => (caseless.reach, false),
-            PathMatcher::Regex(_) => (Reach::Below, true),
+            PathMatcher::Regex(_) => (PathExtent::Below, true),
         };
         let has_conditions = !rule.is_unconditional();
         let key = if let PathMatcher::Caseless(caseless) = &rule.path {

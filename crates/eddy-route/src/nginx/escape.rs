@@ -80,7 +80,7 @@ mod tests {
     use super::{Escape, unescape_redirect};
 
     #[test]
-    fn bytes_that_a_place_cannot_hold_are_encoded() {
+    fn bytes_not_allowed_in_a_component_are_encoded() {
         let written = |escape: Escape| {
             let mut out = Vec::new();
             escape.write("/a b%?#&+;é".as_bytes(), &mut out);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_keeps_only_needful_escapes() {
+    fn an_address_keeps_only_necessary_escapes() {
         for (address, expected) in [
             ("/a%2Fb%20c%25d", "/a/b%20c%25d"),
             ("/a%61?%61", "/aa?%61"),

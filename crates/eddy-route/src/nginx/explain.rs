@@ -8,7 +8,7 @@ use super::request::SiteRequest;
 use super::search::SearchMode;
 use super::sites::Sites;
 use super::state::{NginxOutcome, NginxRequestState};
-use super::trace::{Hop, PlaceRef, ServerChoice, Trace, place_ref, shown};
+use super::trace::{BlockRef, Hop, ServerChoice, Trace, place_ref, shown};
 use crate::request::RouteScratch;
 
 /// Explanation of the path of a request through the configuration. Its JSON form is stable: fields may be added, never
@@ -28,7 +28,7 @@ pub struct SiteExplanation {
     /// Reason for rejecting the path.
     pub refused: Option<String>,
     /// Server or location that handles the request.
-    pub place: Option<PlaceRef>,
+    pub place: Option<BlockRef>,
     /// Description of the response.
     pub answer: String,
 }

@@ -1,6 +1,6 @@
 //! Sibling locations: those of a server, or those nested in one location.
 
-use super::spec::{LocationHandler, PlaceKind, PlaceSpec};
+use super::spec::{BlockKind, BlockSpec, LocationHandler};
 use crate::index::{ByValue, NO_VALUE, Trie};
 
 /// Index of the locations of a level.
@@ -48,7 +48,7 @@ impl LocationLevel {
     /// NGINX.
     pub(crate) fn build(
         locations: &[u32],
-        places: &[PlaceSpec],
+        places: &[BlockSpec],
         is_in_pattern: bool,
         paths: &mut LevelPaths,
     ) -> Self {
@@ -57,21 +57,21 @@ impl LocationLevel {
         for location in locations {
             let place = &places[*location as usize];
             match &place.kind {
-                PlaceKind::Pattern(_) => {
+                BlockKind::Pattern(_) => {
                     level.patterns.push(*location);
                     level.listed.push(*location);
                 }
-                PlaceKind::Exact(path) | PlaceKind::Prefix(path) | PlaceKind::FinalPrefix(path) => {
+                BlockKind::Exact(path) | BlockKind::Prefix(path) | BlockKind::FinalPrefix(path) => {
                     if is_in_pattern {
                         continue;
                     }
                     level.listed.push(*location);
                     let end = keys.entry(path.as_bytes()).or_default();
-                    let is_exact = matches!(place.kind, PlaceKind::Exact(_));
+                    let is_exact = matches!(place.kind, BlockKind::Exact(_));
                     let side = if is_exact { &mut end.exact } else { &mut end.prefix };
                     side.get_or_insert(*location);
                 }
-                PlaceKind::Named(_) | PlaceKind::Server | PlaceKind::If => {}
+                BlockKind::Named(_) | BlockKind::Server | BlockKind::If => {}
             }
         }
         for (path, end) in &keys {
@@ -125,9 +125,9 @@ impl LocationLevel {
     }
 
     /// Searches the paths by comparing the path with every location.
-    pub(crate) fn find_path_plainly(&self, path: &[u8], places: &[PlaceSpec]) -> PathFound {
+    pub(crate) fn find_path_sequentially(&self, path: &[u8], places: &[BlockSpec]) -> PathFound {
         let text = |location: &u32| places[*location as usize].kind.path().map(str::as_bytes);
-        let is_exact = |location: &u32| matches!(places[*location as usize].kind, PlaceKind::Exact(_));
+        let is_exact = |location: &u32| matches!(places[*location as usize].kind, BlockKind::Exact(_));
         if let Some(exact) = self.listed.iter().find(|at| is_exact(at) && text(at) == Some(path)) {
             return PathFound::Exact(*exact);
         }
@@ -153,7 +153,7 @@ impl LocationLevel {
 }
 
 /// Whether a request for the location's text without its final `/` is redirected to it.
-fn redirects_to(place: &PlaceSpec) -> bool {
+fn redirects_to(place: &BlockSpec) -> bool {
     matches!(place.hand, LocationHandler::Proxy(_))
         && place.kind.path().is_some_and(|path| path.ends_with('/'))
 }

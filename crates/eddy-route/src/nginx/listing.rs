@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::sites::Sites;
-use super::spec::{LocationHandler, PlaceKind, PlaceSpec};
+use super::spec::{BlockKind, BlockSpec, LocationHandler};
 
 /// Servers of an address. The JSON form is stable: fields may be added, never renamed.
 #[derive(Clone, Debug, Serialize)]
@@ -26,12 +26,12 @@ pub struct ListedServer {
     /// Line.
     pub line: u32,
     /// Locations in the order in which they are tried, each followed by its nested locations.
-    pub locations: Vec<ListedPlace>,
+    pub locations: Vec<ListedLocation>,
 }
 
 /// A location.
 #[derive(Clone, Debug, Serialize)]
-pub struct ListedPlace {
+pub struct ListedLocation {
     /// Text of the location.
     pub location: String,
     /// Nesting depth.
@@ -73,45 +73,51 @@ impl Sites {
 }
 
 /// Adds the locations of a level, each followed by its nested locations. `outer` is the server or location of the level.
-fn add_level(sites: &Sites, outer: &PlaceSpec, locations: &[u32], depth: u32, listed: &mut Vec<ListedPlace>) {
-    let is_in_pattern = matches!(outer.kind, PlaceKind::Pattern(_));
-    let mut order: Vec<(u32, &PlaceSpec)> =
+fn add_level(
+    sites: &Sites,
+    outer: &BlockSpec,
+    locations: &[u32],
+    depth: u32,
+    listed: &mut Vec<ListedLocation>,
+) {
+    let is_in_pattern = matches!(outer.kind, BlockKind::Pattern(_));
+    let mut order: Vec<(u32, &BlockSpec)> =
         locations.iter().map(|location| (*location, &sites.places()[*location as usize])).collect();
     order.sort_by_key(|(_, place)| match &place.kind {
-        PlaceKind::Exact(_) => (0, 0),
-        PlaceKind::FinalPrefix(text) | PlaceKind::Prefix(text) => (1, usize::MAX - text.len()),
-        PlaceKind::Pattern(_) => (2, 0),
-        PlaceKind::Named(_) | PlaceKind::Server | PlaceKind::If => (3, 0),
+        BlockKind::Exact(_) => (0, 0),
+        BlockKind::FinalPrefix(text) | BlockKind::Prefix(text) => (1, usize::MAX - text.len()),
+        BlockKind::Pattern(_) => (2, 0),
+        BlockKind::Named(_) | BlockKind::Server | BlockKind::If => (3, 0),
     });
     let mut patterns: Vec<(&str, u32)> = Vec::new();
     for (_, place) in order {
         let mut dead = None;
         let why = match &place.kind {
-            PlaceKind::Exact(_) => "an exact path ends the search",
-            PlaceKind::FinalPrefix(_) => {
+            BlockKind::Exact(_) => "an exact path ends the search",
+            BlockKind::FinalPrefix(_) => {
                 "a prefix by its length; ^~ disables the regex locations of its level"
             }
-            PlaceKind::Prefix(_) => "a prefix by its length; regex locations come before it",
-            PlaceKind::Pattern(pattern) => {
+            BlockKind::Prefix(_) => "a prefix by its length; regex locations come before it",
+            BlockKind::Pattern(pattern) => {
                 if let Some((_, line)) = patterns.iter().find(|(text, _)| *text == pattern.text()) {
                     dead = Some(format!("same expression as in line {line}"));
                 }
                 patterns.push((pattern.text(), place.origin.line));
                 "a regex by its position in the file"
             }
-            PlaceKind::Named(_) | PlaceKind::Server | PlaceKind::If => "only reached by internal redirects",
+            BlockKind::Named(_) | BlockKind::Server | BlockKind::If => "only reached by internal redirects",
         };
-        if is_in_pattern && !matches!(place.kind, PlaceKind::Pattern(_)) {
+        if is_in_pattern && !matches!(place.kind, BlockKind::Pattern(_)) {
             dead = Some("prefix locations inside a regex location are never tried".to_owned());
         }
-        listed.push(ListedPlace {
+        listed.push(ListedLocation {
             location: place.name.to_string(),
             depth,
             file: place.origin.file.to_string(),
             line: place.origin.line,
             why: if matches!(place.hand, LocationHandler::None)
                 && place.steps.is_empty()
-                && place.last_try.is_none()
+                && place.try_files_fallback.is_none()
             {
                 format!("{why}; no handler, responds with 404")
             } else {

@@ -31,7 +31,7 @@ mod variable;
 mod walk;
 
 pub use explain::SiteExplanation;
-pub use listing::{ListedPlace, ListedServer, SiteListing};
+pub use listing::{ListedLocation, ListedServer, SiteListing};
 pub use names::{NameFault, NameForm, ServerName};
 pub use pattern::{LetterCase, SearchPattern};
 pub use pcre::group_names;
@@ -39,13 +39,13 @@ pub use request::{SiteRequest, SiteTls};
 pub use run::NginxLookup;
 pub use sites::Sites;
 pub use spec::{
-    Address, ErrorPage, FieldFilter, FieldNames, FieldText, LastTry, LocationHandler, MapForm, MapRow,
-    MapSpec, PlaceGuard, PlaceKind, PlaceSpec, ProxyHand, ProxyPassTarget, RedirectForm, RedirectRule,
-    ServerSpec, SitesSpec, UpstreamScheme,
+    Address, BlockAccess, BlockKind, BlockSpec, ErrorPage, FieldFilter, FieldNames, FieldText,
+    LocationHandler, MapForm, MapRow, MapSpec, ProxyPassSettings, ProxyPassTarget, RedirectForm,
+    RedirectRule, ServerSpec, SitesSpec, TryFilesFallback, UpstreamScheme,
 };
 pub use state::{NginxOutcome, NginxRequestState};
 pub use step::{IfCondition, RewriteDirective, RewriteEnd, RewriteStep};
 pub use target::BadTarget;
 pub use text::{TextFault, TextTemplate};
-pub use trace::{Hop, Other, PlaceRef, ServerChoice};
+pub use trace::{BlockRef, Hop, Other, ServerChoice};
 pub use variable::{TlsVariable, Variable, Variables};

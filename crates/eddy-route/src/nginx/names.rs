@@ -59,7 +59,7 @@ impl ServerName {
 
     /// Writes the name as `$server_name` shows it: in lower case, without the dot of `.example.com`; an expression as
     /// written.
-    pub(crate) fn write_shown(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write_display_name(&self, out: &mut Vec<u8>) {
         match &self.form {
             NameForm::Pattern(_) => out.extend_from_slice(self.text.as_bytes()),
             NameForm::Exact(_) | NameForm::Leading(_) | NameForm::Domain(_) | NameForm::Trailing(_) => {
@@ -186,7 +186,7 @@ impl NameIndex {
 }
 
 /// Finds the server by trying every name, in NGINX's order of kinds.
-pub(crate) fn find_plainly<'n>(
+pub(crate) fn find_sequentially<'n>(
     servers: impl Iterator<Item = (u32, &'n [ServerName])> + Clone,
     host: &[u8],
     scratch: &mut crate::compile::PatternScratch,

@@ -44,12 +44,12 @@ impl SearchPattern {
         let fault = |reason| RouteProblem::Regex { pattern: text.to_owned(), reason };
         let syntax = translate(text).map_err(fault)?;
         let mode = match case {
-            LetterCase::Counts => RegexMatchMode::Somewhere,
-            LetterCase::Ignored => RegexMatchMode::SomewhereCaseless,
+            LetterCase::Counts => RegexMatchMode::Unanchored,
+            LetterCase::Ignored => RegexMatchMode::UnanchoredCaseless,
         };
         let hir = parse(&syntax, text, mode)?;
         let groups = hir.properties().explicit_captures_len();
-        let wanted = if groups > 0 { Groups::Wanted } else { Groups::Ignored };
+        let wanted = if groups > 0 { Groups::Captured } else { Groups::Ignored };
         let pattern = Pattern::of_syntax(text, ends_before_line_end(&hir), mode, wanted)?;
         let names = pattern
             .group_names()
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn expressions_are_found_anywhere() {
+    fn expressions_match_anywhere_in_the_text() {
         check("b", "abc", Some(&[]));
         check("^b", "abc", None);
         check("^/a/(.*)$", "/a/b/c", Some(&["b/c"]));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn letter_case_is_that_of_ascii() {
+    fn case_insensitivity_is_ascii_only() {
         let pattern = SearchPattern::parse("^/é/[a-c]$", LetterCase::Ignored).unwrap();
         let mut scratch = PatternScratch::default();
         assert!(pattern.is_in("/é/B".as_bytes(), &mut scratch));
@@ -191,14 +191,14 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_more_than_one_pass_is_refused() {
+    fn expressions_that_need_backtracking_are_refused() {
         for text in ["(?!x)", "(?<=x)y", r"(a)\1", "a++", "(?>a)", "[a", "x{9}{999}{99}"] {
             assert!(SearchPattern::parse(text, LetterCase::Counts).is_err(), "{text}");
         }
     }
 
     #[test]
-    fn groups_have_names() {
+    fn groups_can_be_named() {
         let pattern = SearchPattern::parse("^(?<a>x)(y)(?P<b>z)", LetterCase::Counts).unwrap();
         assert_eq!(pattern.names().collect::<Vec<_>>(), [(1, "a"), (3, "b")]);
     }

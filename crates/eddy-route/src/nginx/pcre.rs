@@ -309,7 +309,7 @@ impl Translator<'_> {
             Some(name) => (name.to_owned(), !is_negated),
             None => (name, is_negated),
         };
-        let members = bytes_with(&name).ok_or_else(|| format!("there is no property `{name}`"))?;
+        let members = bytes_with_property(&name).ok_or_else(|| format!("there is no property `{name}`"))?;
         let mut class = String::from("[");
         let mut at: u16 = 0;
         while at < 256 {
@@ -375,7 +375,7 @@ fn repetition_len(text: &[u8]) -> Option<usize> {
 }
 
 /// Returns the bytes with a property, as characters of Latin-1; `None` for an unknown property.
-fn bytes_with(name: &str) -> Option<[bool; 256]> {
+fn bytes_with_property(name: &str) -> Option<[bool; 256]> {
     let class = match name {
         "L&" => r"[\p{Lu}\p{Ll}\p{Lt}]".to_owned(),
         "Xan" => r"[\p{L}\p{N}]".to_owned(),
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_both_read_alike_stays() {
+    fn syntax_with_the_same_meaning_is_unchanged() {
         for text in [r"^/a(.*)$", r"[a-c]?[^d]+?x{2,3}", r"(?i)a|(?:b)(?<n>c)(?P<m>d)", r"\d\w+\b/\s*\A\z"] {
             check(text, text);
         }
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_text_stands_for_itself() {
+    fn quoted_text_is_literal() {
         check(r"^/\Qa.b*\E+$", r"^/a\.b\*+$");
         check(r"\Q(", r"\(");
         check(r"a\Eb", "ab");
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn properties_are_those_of_latin_1() {
+    fn character_properties_are_those_of_latin_1() {
         check(r"\p{Lu}", r"(?-i:[\x41-\x5A\xC0-\xD6\xD8-\xDE])");
         check(r"\pN", r"(?-i:[\x30-\x39\xB2-\xB3\xB9-\xB9\xBC-\xBE])");
         check(
@@ -438,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_have_no_operators() {
+    fn set_operators_in_classes_are_escaped() {
         check("[[a&&b~~+--d]", r"[\[a\&\&b\~\~\+-\-d]");
         check("[]a]", r"[\]a]");
         check("[^]a-]", r"[^\]a\-]");
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn other_signs_are_translated() {
+    fn other_metacharacters_are_translated() {
         check("(?'n'a)(?#no)b", "(?P<n>a)b");
         check("/{id}{2", r"/\{id}\{2");
         check(r"a\Z\N\h\<", "a$[^\\n][\\t\\x20\\xA0]\\x3C");
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_more_than_one_pass_is_named() {
+    fn constructs_that_need_backtracking_are_reported() {
         for (text, word) in [
             ("(?!x)", "look-ahead"),
             ("(?<=x)y", "look-behind"),

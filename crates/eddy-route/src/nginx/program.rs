@@ -20,19 +20,19 @@ impl<'s> NginxLookup<'_, 's> {
                 RewriteDirective::Set { slot, value } => {
                     let value = self.spelt(value, spelling);
                     self.fill(*slot, &value);
-                    self.give_back(value);
+                    self.recycle_buffer(value);
                 }
                 RewriteDirective::SetArgs { value } => {
                     let mut value = self.spelt(value, spelling);
                     std::mem::swap(&mut self.walk.query, &mut value);
-                    self.give_back(value);
+                    self.recycle_buffer(value);
                 }
                 RewriteDirective::Return { status, text } => {
                     return Some(self.return_with(*status, text.as_ref()));
                 }
                 RewriteDirective::Break => {
                     if self.walk.is_path_changed {
-                        self.walk.is_place_valid = false;
+                        self.walk.is_location_matched = false;
                         self.walk.is_path_changed = false;
                     }
                     return None;
@@ -71,7 +71,7 @@ impl<'s> NginxLookup<'_, 's> {
         let is_kept = step.end == RewriteEnd::Break;
         self.walk.is_path_changed = !is_kept;
         if is_kept {
-            self.walk.is_place_valid = false;
+            self.walk.is_location_matched = false;
         }
         if let RewriteEnd::Redirect(status) = step.end {
             let mut address = self.spelt(&step.path, GroupSpelling::Escaped);
@@ -92,17 +92,17 @@ impl<'s> NginxLookup<'_, 's> {
                     query.extend_from_slice(&self.walk.query);
                 }
                 std::mem::swap(&mut self.walk.query, &mut query);
-                self.give_back(query);
+                self.recycle_buffer(query);
             }
             None if !step.keeps_query => self.walk.query.clear(),
             None => {}
         }
         if path.is_empty() {
-            self.give_back(path);
+            self.recycle_buffer(path);
             return Some(NextStep::Status(500));
         }
         std::mem::swap(&mut self.walk.path, &mut path);
-        self.give_back(path);
+        self.recycle_buffer(path);
         None
     }
 
@@ -119,7 +119,7 @@ impl<'s> NginxLookup<'_, 's> {
             return NextStep::Status(status);
         }
         let before = std::mem::replace(&mut self.walk.text, text);
-        self.give_back(before);
+        self.recycle_buffer(before);
         NextStep::End(NginxOutcome::Text { status: self.final_status(status) })
     }
 
@@ -128,14 +128,14 @@ impl<'s> NginxLookup<'_, 's> {
             IfCondition::IsSet(value) => {
                 let value = self.text_of(value);
                 let is_set = !value.is_empty() && value != b"0";
-                self.give_back(value);
+                self.recycle_buffer(value);
                 is_set
             }
             IfCondition::Equals { value, other, is_negated } => {
                 let (value, other) = (self.text_of(value), self.text_of(other));
                 let is_equal = value == other;
-                self.give_back(value);
-                self.give_back(other);
+                self.recycle_buffer(value);
+                self.recycle_buffer(other);
                 is_equal != *is_negated
             }
             IfCondition::Matches { value, pattern, is_negated } => {
@@ -144,7 +144,7 @@ impl<'s> NginxLookup<'_, 's> {
                 if !is_match {
                     self.walk.groups.clear();
                 }
-                self.give_back(value);
+                self.recycle_buffer(value);
                 is_match != *is_negated
             }
         }

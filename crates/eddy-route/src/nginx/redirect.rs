@@ -75,7 +75,7 @@ impl NginxLookup<'_, '_> {
                 RedirectForm::Text(text) => {
                     let text = self.text_of(text);
                     let rest = address.strip_prefix(text.as_slice());
-                    self.give_back(text);
+                    self.recycle_buffer(text);
                     match rest {
                         Some(rest) => rest,
                         None => continue,

@@ -2,11 +2,11 @@
 //! another round where a rewrite requests it.
 
 use super::escape::Escape;
-use super::names::{NameForm, find_plainly};
+use super::names::{NameForm, find_sequentially};
 use super::request::SiteRequest;
 use super::search::{Located, SearchMode, find};
 use super::sites::Sites;
-use super::spec::{ErrorPage, LastTry, LocationHandler, PlaceSpec, ProxyPassTarget};
+use super::spec::{BlockSpec, ErrorPage, LocationHandler, ProxyPassTarget, TryFilesFallback};
 use super::state::{NginxOutcome, NginxRequestState};
 use super::trace::Trace;
 use crate::compile::PatternScratch;
@@ -77,12 +77,12 @@ impl<'s> NginxLookup<'_, 's> {
         loop {
             next = match next {
                 NextStep::ServerSteps => {
-                    let place = self.server_place();
+                    let place = self.server_block();
                     self.walk.place = place;
                     self.run_steps(place).unwrap_or(NextStep::Search)
                 }
                 NextStep::Search => self.search(),
-                NextStep::PlaceSteps => self.run_place_steps(),
+                NextStep::PlaceSteps => self.run_block_steps(),
                 NextStep::Hand => self.hand_over(),
                 NextStep::Status(code) => self.answer(code),
                 NextStep::End(outcome) => {
@@ -108,7 +108,7 @@ impl<'s> NginxLookup<'_, 's> {
             SearchMode::Plain => {
                 let servers = &sites.addresses()[address].servers;
                 let names = servers.iter().map(|server| (*server, sites.names_of(*server)));
-                find_plainly(names, host, scratch)
+                find_sequentially(names, host, scratch)
             }
         };
         if let Some(trace) = &mut self.trace {
@@ -122,7 +122,7 @@ impl<'s> NginxLookup<'_, 's> {
             if self.means == SearchMode::Plain {
                 pattern.find(&host, self.scratch, &mut self.walk.groups);
             }
-            self.keep_groups(pattern, &host);
+            self.store_captures(pattern, &host);
             self.walk.host = host;
         }
         self.enter_server(server);
@@ -130,25 +130,25 @@ impl<'s> NginxLookup<'_, 's> {
 
     fn enter_server(&mut self, server: u32) {
         self.walk.server = server;
-        self.walk.place = self.server_place();
+        self.walk.place = self.server_block();
     }
 
-    fn server_place(&self) -> u32 {
+    fn server_block(&self) -> u32 {
         self.sites.servers()[self.walk.server as usize].place
     }
 
-    pub(crate) fn place(&self) -> &'s PlaceSpec {
+    pub(crate) fn place(&self) -> &'s BlockSpec {
         &self.sites.places()[self.walk.place as usize]
     }
 
     fn search(&mut self) -> NextStep {
         self.walk.is_path_changed = false;
         let sites = self.sites;
-        let server_place = self.server_place();
+        let server_block = self.server_block();
         let mut last_match = None;
         let NginxRequestState { path, query, groups, .. } = &mut *self.walk;
         let scratch = &mut *self.scratch;
-        let located = sites.level_of(server_place).map_or(Located::Nothing, |level| {
+        let located = sites.level_of(server_block).map_or(Located::Nothing, |level| {
             find(sites, level, path, self.means, &mut |place| {
                 let is_match =
                     sites.pattern_of(place).is_some_and(|pattern| pattern.find(path, scratch, groups));
@@ -157,15 +157,15 @@ impl<'s> NginxLookup<'_, 's> {
             })
         });
         if let Some(trace) = &mut self.trace {
-            trace.locate(sites, server_place, path, query, located);
+            trace.locate(sites, server_block, path, query, located);
         }
         if let Some(pattern) = last_match.and_then(|place| sites.pattern_of(place)) {
             let path = std::mem::take(&mut self.walk.path);
-            self.keep_groups(pattern, &path);
+            self.store_captures(pattern, &path);
             self.walk.path = path;
         }
         let (place, is_redirect) = match located {
-            Located::Nothing => (server_place, false),
+            Located::Nothing => (server_block, false),
             Located::Prefix(place) | Located::Final(place) => (place, false),
             Located::Redirect(place) => (place, true),
         };
@@ -192,8 +192,8 @@ impl<'s> NginxLookup<'_, 's> {
         NextStep::PlaceSteps
     }
 
-    fn run_place_steps(&mut self) -> NextStep {
-        if self.walk.place == self.server_place() {
+    fn run_block_steps(&mut self) -> NextStep {
+        if self.walk.place == self.server_block() {
             return NextStep::Hand;
         }
         if let Some(methods) = &self.place().guard.methods
@@ -229,10 +229,10 @@ impl<'s> NginxLookup<'_, 's> {
         if place.guard.is_closed {
             return NextStep::Status(403);
         }
-        match &place.last_try {
-            Some(LastTry::Status(code)) => return NextStep::Status(*code),
-            Some(LastTry::Named(name)) => return self.send_to_name(name.as_bytes()),
-            Some(LastTry::Path(path)) => {
+        match &place.try_files_fallback {
+            Some(TryFilesFallback::Status(code)) => return NextStep::Status(*code),
+            Some(TryFilesFallback::Named(name)) => return self.send_to_name(name.as_bytes()),
+            Some(TryFilesFallback::Path(path)) => {
                 let target = self.text_of(path);
                 return self.send_to_path(target);
             }
@@ -280,10 +280,10 @@ impl<'s> NginxLookup<'_, 's> {
             target.truncate(at);
         }
         std::mem::swap(&mut self.walk.path, &mut target);
-        self.give_back(target);
+        self.recycle_buffer(target);
         self.walk.is_internal = true;
         self.walk.is_as_sent = false;
-        self.walk.is_place_valid = true;
+        self.walk.is_location_matched = true;
         NextStep::ServerSteps
     }
 
@@ -316,7 +316,7 @@ impl<'s> NginxLookup<'_, 's> {
             }
             Some(b'@') => {
                 let go = self.send_to_name(&target[1..]);
-                self.give_back(target);
+                self.recycle_buffer(target);
                 go
             }
             _ => {
@@ -330,7 +330,7 @@ impl<'s> NginxLookup<'_, 's> {
     /// Stores the address of a redirect.
     pub(crate) fn set_address(&mut self, address: Vec<u8>) {
         let before = std::mem::replace(&mut self.walk.address, address);
-        self.give_back(before);
+        self.recycle_buffer(before);
         self.walk.has_address = true;
     }
 

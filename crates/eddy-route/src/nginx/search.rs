@@ -2,7 +2,7 @@
 
 use super::level::PathFound;
 use super::sites::Sites;
-use super::spec::PlaceKind;
+use super::spec::BlockKind;
 
 /// Result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) fn find(
     let here = sites.level(level);
     let found = match means {
         SearchMode::Index => here.find_path(path, sites.paths()),
-        SearchMode::Plain => here.find_path_plainly(path, places),
+        SearchMode::Plain => here.find_path_sequentially(path, places),
     };
     let mut located = Located::Nothing;
     let mut tries_patterns = true;
@@ -50,7 +50,7 @@ pub(crate) fn find(
         PathFound::Exact(place) => return Located::Final(place),
         PathFound::Redirect(place) => return Located::Redirect(place),
         PathFound::Prefix(place) => {
-            tries_patterns = !matches!(places[place as usize].kind, PlaceKind::FinalPrefix(_));
+            tries_patterns = !matches!(places[place as usize].kind, BlockKind::FinalPrefix(_));
             located = Located::Prefix(place);
             if let Some(inner) = sites.level_of(place) {
                 match find(sites, inner, path, means, matches) {

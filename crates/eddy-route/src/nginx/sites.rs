@@ -7,7 +7,7 @@ use eddy_ids::ActionId;
 use super::level::{LevelPaths, LocationLevel};
 use super::names::{NameIndex, ServerName};
 use super::pattern::SearchPattern;
-use super::spec::{Address, FieldNames, MapForm, MapSpec, PlaceKind, PlaceSpec, ServerSpec, SitesSpec};
+use super::spec::{Address, BlockKind, BlockSpec, FieldNames, MapForm, MapSpec, ServerSpec, SitesSpec};
 use super::step::RewriteDirective;
 use super::text::TextTemplate;
 use super::variable::Variables;
@@ -16,7 +16,7 @@ use super::variable::Variables;
 #[derive(Debug)]
 pub struct Sites {
     servers: Vec<ServerSpec>,
-    places: Vec<PlaceSpec>,
+    places: Vec<BlockSpec>,
     addresses: Vec<Address>,
     names: Vec<NameIndex>,
     /// Allowed header names at each address, where its servers agree.
@@ -92,7 +92,7 @@ impl Sites {
     fn add_server(&mut self, server: usize) {
         let (place, locations) = (self.servers[server].place, self.servers[server].locations.clone());
         let named = locations.iter().filter_map(|location| {
-            let PlaceKind::Named(name) = &self.places[*location as usize].kind else { return None };
+            let BlockKind::Named(name) = &self.places[*location as usize].kind else { return None };
             Some((name.clone(), *location))
         });
         self.named.push(named.collect());
@@ -107,7 +107,7 @@ impl Sites {
             if locations.is_empty() {
                 continue;
             }
-            let is_in_pattern = matches!(self.places[place as usize].kind, PlaceKind::Pattern(_));
+            let is_in_pattern = matches!(self.places[place as usize].kind, BlockKind::Pattern(_));
             let level = LocationLevel::build(&locations, &self.places, is_in_pattern, &mut self.paths);
             self.level_of[place as usize] = u32::try_from(self.levels.len()).ok();
             self.levels.push(level);
@@ -118,7 +118,7 @@ impl Sites {
     }
 
     /// Returns the places by index: servers, locations and `if` blocks in locations.
-    pub fn places(&self) -> &[PlaceSpec] {
+    pub fn places(&self) -> &[BlockSpec] {
         &self.places
     }
 
@@ -180,7 +180,7 @@ impl Sites {
     }
 
     pub(crate) fn pattern_of(&self, place: u32) -> Option<&SearchPattern> {
-        let PlaceKind::Pattern(pattern) = &self.places[place as usize].kind else { return None };
+        let BlockKind::Pattern(pattern) = &self.places[place as usize].kind else { return None };
         Some(pattern)
     }
 }

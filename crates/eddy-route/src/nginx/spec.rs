@@ -15,7 +15,7 @@ pub struct SitesSpec {
     /// Servers in file order.
     pub servers: Vec<ServerSpec>,
     /// Servers, locations and `if` blocks in locations; all others refer to them by index.
-    pub places: Vec<PlaceSpec>,
+    pub places: Vec<BlockSpec>,
     /// Listening addresses.
     pub addresses: Vec<Address>,
     /// Maps.
@@ -93,13 +93,13 @@ impl FieldNames {
 
 /// A server, a location or an `if` in a location: the settings for the requests that end up in it.
 #[derive(Debug)]
-pub struct PlaceSpec {
+pub struct BlockSpec {
     /// Name in metrics, access log entries and `explain`.
     pub name: Shared<str>,
     /// Location in the configuration.
     pub origin: SourceLocation,
     /// Kind of the place, with its matcher.
-    pub kind: PlaceKind,
+    pub kind: BlockKind,
     /// Rewrite directives.
     pub steps: Vec<RewriteDirective>,
     /// Nested locations, in file order.
@@ -109,7 +109,7 @@ pub struct PlaceSpec {
     /// Whether only internally redirected requests are accepted: `internal`.
     pub is_internal: bool,
     /// Requests that are answered 403.
-    pub guard: PlaceGuard,
+    pub guard: BlockAccess,
     /// `error_page`.
     pub error_pages: Shared<[ErrorPage]>,
     /// Whether `error_page` also applies to responses of an error page: `recursive_error_pages`.
@@ -123,9 +123,9 @@ pub struct PlaceSpec {
     /// `client_max_body_size`; `None` for no limit.
     pub body_bytes_max: Option<u64>,
     /// `try_files`: its last argument, because eddy finds no files.
-    pub last_try: Option<LastTry>,
+    pub try_files_fallback: Option<TryFilesFallback>,
     /// `add_header` directives with variables or for any status.
-    pub answer_fields: Shared<[FieldText]>,
+    pub added_headers: Shared<[FieldText]>,
     /// Whether a redirect to a path is made absolute: `absolute_redirect`.
     pub names_host_in_redirects: bool,
     /// Whether such a redirect uses the first server name instead of the requested host: `server_name_in_redirect`.
@@ -136,7 +136,7 @@ pub struct PlaceSpec {
 
 /// Requests that a place answers 403.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct PlaceGuard {
+pub struct BlockAccess {
     /// Whether all requests are rejected, after the directives of the place have run.
     pub is_closed: bool,
     /// Allowed methods: `limit_except`; other methods are rejected before the directives run.
@@ -146,7 +146,7 @@ pub struct PlaceGuard {
 /// Kind of a place, with its matcher.
 #[expect(clippy::large_enum_variant, reason = "read in place; there are few of them")]
 #[derive(Debug)]
-pub enum PlaceKind {
+pub enum BlockKind {
     /// A server.
     Server,
     /// `location = path`.
@@ -170,12 +170,12 @@ pub enum LocationHandler {
     #[default]
     None,
     /// `proxy_pass`.
-    Proxy(Shared<ProxyHand>),
+    Proxy(Shared<ProxyPassSettings>),
 }
 
 /// `proxy_pass` and related settings.
 #[derive(Debug)]
-pub struct ProxyHand {
+pub struct ProxyPassSettings {
     /// Upstream.
     pub upstream: ProxyPassTarget,
     /// URI of `proxy_pass`, which replaces the location's text.
@@ -290,7 +290,7 @@ pub struct ErrorPage {
 
 /// Last argument of `try_files`.
 #[derive(Clone, Debug)]
-pub enum LastTry {
+pub enum TryFilesFallback {
     /// `=status`.
     Status(u16),
     /// `@name`.
@@ -336,7 +336,7 @@ pub enum MapForm {
     Pattern(SearchPattern),
 }
 
-impl PlaceKind {
+impl BlockKind {
     /// Returns a word for the kind.
     pub fn word(&self) -> &'static str {
         match self {

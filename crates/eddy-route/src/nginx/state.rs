@@ -37,7 +37,7 @@ pub struct NginxRequestState {
     /// Whether the request still has its original target.
     pub(crate) is_as_sent: bool,
     /// Whether the path still begins with the location's text.
-    pub(crate) is_place_valid: bool,
+    pub(crate) is_location_matched: bool,
     /// Whether a rewrite requires another location search.
     pub(crate) is_path_changed: bool,
     pub(crate) changes_left: u8,
@@ -135,7 +135,7 @@ impl NginxRequestState {
         self.spelling = Spelling::default();
         self.is_internal = false;
         self.is_as_sent = true;
-        self.is_place_valid = true;
+        self.is_location_matched = true;
         self.is_path_changed = false;
         self.changes_left = CHANGES_MAX + 1;
         self.answer_status = None;

@@ -59,7 +59,7 @@ impl Sites {
             out.extend_from_slice(request.scheme().as_bytes());
             out.extend_from_slice(b"://");
             match (walk.host.as_slice(), self.names_of(walk.server).first()) {
-                (_, Some(name)) if place.names_server_in_redirects => name.write_shown(out),
+                (_, Some(name)) if place.names_server_in_redirects => name.write_display_name(out),
                 (_, None) if place.names_server_in_redirects => {}
                 (b"", _) => out.extend_from_slice(request.local_address),
                 (host, _) => out.extend_from_slice(host),
@@ -125,9 +125,9 @@ impl<'s> NginxLookup<'_, 's> {
 
     /// Calls back with the fields of `add_header` and their values, for a response with this status; empty ones are
     /// skipped.
-    pub fn for_each_answer_field(&mut self, status: u16, mut each: impl FnMut(&str, &[u8])) {
+    pub fn for_each_added_header(&mut self, status: u16, mut each: impl FnMut(&str, &[u8])) {
         let is_usual = matches!(status, 200 | 201 | 204 | 206 | 301 | 302 | 303 | 304 | 307 | 308);
-        let fields = self.place().answer_fields.iter().filter(|field| is_usual || field.is_for_all);
+        let fields = self.place().added_headers.iter().filter(|field| is_usual || field.is_for_all);
         self.write_fields(fields, |name, value| {
             if !value.is_empty() {
                 each(name, value);
@@ -165,7 +165,7 @@ impl<'s> NginxLookup<'_, 's> {
         }
         walk.upstream_uri.extend_from_slice(uri);
         let action = found.map(|(_, action)| *action);
-        self.give_back(address);
+        self.recycle_buffer(address);
         match action {
             Some(action) => NextStep::End(NginxOutcome::Proxy { action }),
             None => NextStep::Status(502),
@@ -185,7 +185,7 @@ impl<'s> NginxLookup<'_, 's> {
                 return;
             }
             // Once `break` has kept a rewritten path, no part of it corresponds to the location's text.
-            Some(uri) if walk.is_place_valid => {
+            Some(uri) if walk.is_location_matched => {
                 out.extend_from_slice(uri.as_bytes());
                 proxy.location_len
             }
@@ -207,7 +207,7 @@ impl<'s> NginxLookup<'_, 's> {
     pub(crate) fn append(&mut self, text: &'s TextTemplate, out: &mut Vec<u8>) {
         let text = self.text_of(text);
         out.extend_from_slice(&text);
-        self.give_back(text);
+        self.recycle_buffer(text);
     }
 
     fn write_fields(
@@ -218,7 +218,7 @@ impl<'s> NginxLookup<'_, 's> {
         for field in fields {
             let value = self.text_of(&field.value);
             each(&field.name, &value);
-            self.give_back(value);
+            self.recycle_buffer(value);
         }
     }
 }

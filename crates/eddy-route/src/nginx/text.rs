@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_is_refused() {
+    fn an_invalid_variable_name_is_refused() {
         let mut variables = Variables::default();
         for text in ["$", "a$-", "${a", "${}", "$0"] {
             assert_eq!(TextTemplate::parse(text, &mut variables), Err(TextFault::NoName), "{text}");

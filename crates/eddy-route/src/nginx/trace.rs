@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::names::{NameForm, NameFound};
 use super::search::Located;
 use super::sites::Sites;
-use super::spec::{PlaceKind, PlaceSpec};
+use super::spec::{BlockKind, BlockSpec};
 use super::step::{RewriteEnd, RewriteStep};
 use crate::compile::PatternScratch;
 use crate::normalise::PathFault;
@@ -16,14 +16,14 @@ use crate::normalise::PathFault;
 #[derive(Clone, Debug, Serialize)]
 pub struct ServerChoice {
     /// Server.
-    pub server: PlaceRef,
+    pub server: BlockRef,
     /// Reason.
     pub why: String,
 }
 
 /// A server or location and its place in the configuration.
 #[derive(Clone, Debug, Serialize)]
-pub struct PlaceRef {
+pub struct BlockRef {
     /// Name.
     pub name: String,
     /// File.
@@ -40,7 +40,7 @@ pub struct Hop {
     /// Query at this step.
     pub query: String,
     /// Server or location that was found, if this is a search.
-    pub place: Option<PlaceRef>,
+    pub place: Option<BlockRef>,
     /// Reason.
     pub why: String,
     /// Other locations that match the path.
@@ -51,7 +51,7 @@ pub struct Hop {
 #[derive(Clone, Debug, Serialize)]
 pub struct Other {
     /// Location.
-    pub place: PlaceRef,
+    pub place: BlockRef,
     /// Reason for not selecting it.
     pub why: String,
 }
@@ -97,22 +97,22 @@ impl Trace {
     pub(crate) fn locate(
         &mut self,
         sites: &Sites,
-        server_place: u32,
+        server_block: u32,
         path: &[u8],
         query: &[u8],
         located: Located,
     ) {
         let (at, why) = match located {
-            Located::Nothing => (server_place, "no location matches the path: the server itself"),
+            Located::Nothing => (server_block, "no location matches the path: the server itself"),
             Located::Redirect(place) => {
                 (place, "the path lacks the final / of this location, and its proxy_pass redirects there")
             }
             Located::Prefix(place) | Located::Final(place) => {
-                (place, why_found(&sites.places()[place as usize]))
+                (place, match_reason(&sites.places()[place as usize]))
             }
         };
         let mut others = Vec::new();
-        add_others(sites, server_place, at, path, &mut others);
+        add_others(sites, server_block, at, path, &mut others);
         let place = Some(place_ref(&sites.places()[at as usize]));
         self.push(path, query, place, why.to_owned(), others);
     }
@@ -133,45 +133,45 @@ impl Trace {
         self.push(path, query, None, why, Vec::new());
     }
 
-    fn push(&mut self, path: &[u8], query: &[u8], place: Option<PlaceRef>, why: String, others: Vec<Other>) {
+    fn push(&mut self, path: &[u8], query: &[u8], place: Option<BlockRef>, why: String, others: Vec<Other>) {
         self.hops.push(Hop { path: shown(path), query: shown(query), place, why, others });
     }
 }
 
-fn why_found(place: &PlaceSpec) -> &'static str {
+fn match_reason(place: &BlockSpec) -> &'static str {
     match place.kind {
-        PlaceKind::Exact(_) => "the exact path ends the search",
-        PlaceKind::Prefix(_) => "the longest prefix, and no regex location matches",
-        PlaceKind::FinalPrefix(_) => "the longest prefix; its ^~ disables the regex locations of its level",
-        PlaceKind::Pattern(_) => {
+        BlockKind::Exact(_) => "the exact path ends the search",
+        BlockKind::Prefix(_) => "the longest prefix, and no regex location matches",
+        BlockKind::FinalPrefix(_) => "the longest prefix; its ^~ disables the regex locations of its level",
+        BlockKind::Pattern(_) => {
             "the first matching regex location; they are tried once the longest prefix is known"
         }
-        PlaceKind::Named(_) => "internal redirect to a named location",
-        PlaceKind::Server | PlaceKind::If => "the server itself",
+        BlockKind::Named(_) => "internal redirect to a named location",
+        BlockKind::Server | BlockKind::If => "the server itself",
     }
 }
 
 /// Collects the locations below `place`, except `taken`, that match the path.
 fn add_others(sites: &Sites, place: u32, taken: u32, path: &[u8], others: &mut Vec<Other>) {
     let spec = &sites.places()[place as usize];
-    let is_in_pattern = matches!(spec.kind, PlaceKind::Pattern(_));
+    let is_in_pattern = matches!(spec.kind, BlockKind::Pattern(_));
     let locations = match spec.kind {
-        PlaceKind::Server => &sites.servers()[sites.server_of(place) as usize].locations,
-        PlaceKind::Exact(_)
-        | PlaceKind::Prefix(_)
-        | PlaceKind::FinalPrefix(_)
-        | PlaceKind::Pattern(_)
-        | PlaceKind::Named(_)
-        | PlaceKind::If => &spec.locations,
+        BlockKind::Server => &sites.servers()[sites.server_of(place) as usize].locations,
+        BlockKind::Exact(_)
+        | BlockKind::Prefix(_)
+        | BlockKind::FinalPrefix(_)
+        | BlockKind::Pattern(_)
+        | BlockKind::Named(_)
+        | BlockKind::If => &spec.locations,
     };
     let winner = &sites.places()[taken as usize];
     for location in locations {
         let other = &sites.places()[*location as usize];
         let fits = match &other.kind {
-            PlaceKind::Exact(text) => text.as_bytes() == path,
-            PlaceKind::Prefix(text) | PlaceKind::FinalPrefix(text) => path.starts_with(text.as_bytes()),
-            PlaceKind::Pattern(pattern) => pattern.is_in(path, &mut PatternScratch::default()),
-            PlaceKind::Server | PlaceKind::Named(_) | PlaceKind::If => false,
+            BlockKind::Exact(text) => text.as_bytes() == path,
+            BlockKind::Prefix(text) | BlockKind::FinalPrefix(text) => path.starts_with(text.as_bytes()),
+            BlockKind::Pattern(pattern) => pattern.is_in(path, &mut PatternScratch::default()),
+            BlockKind::Server | BlockKind::Named(_) | BlockKind::If => false,
         };
         if fits && *location != taken {
             let why = why_not(winner, other, is_in_pattern);
@@ -181,30 +181,30 @@ fn add_others(sites: &Sites, place: u32, taken: u32, path: &[u8], others: &mut V
     }
 }
 
-fn why_not(winner: &PlaceSpec, other: &PlaceSpec, is_in_pattern: bool) -> &'static str {
-    let is_pattern = matches!(other.kind, PlaceKind::Pattern(_));
+fn why_not(winner: &BlockSpec, other: &BlockSpec, is_in_pattern: bool) -> &'static str {
+    let is_pattern = matches!(other.kind, BlockKind::Pattern(_));
     if is_in_pattern && !is_pattern {
         return "prefix locations inside a regex location are never tried";
     }
     match (&winner.kind, is_pattern) {
-        (PlaceKind::Exact(_), _) => "an exact path ends the search",
-        (PlaceKind::FinalPrefix(_), true) => "^~ disables the regex locations",
-        (PlaceKind::Pattern(_), true) => "another regex location comes first",
-        (PlaceKind::Pattern(_), false) => "a regex location comes before a prefix",
+        (BlockKind::Exact(_), _) => "an exact path ends the search",
+        (BlockKind::FinalPrefix(_), true) => "^~ disables the regex locations",
+        (BlockKind::Pattern(_), true) => "another regex location comes first",
+        (BlockKind::Pattern(_), false) => "a regex location comes before a prefix",
         (_, true) => "its level is not searched for this path",
         (_, false) => "a longer or an outer prefix matches the path",
     }
 }
 
-pub(super) fn place_ref(place: &PlaceSpec) -> PlaceRef {
-    PlaceRef { name: place.name.to_string(), file: place.origin.file.to_string(), line: place.origin.line }
+pub(super) fn place_ref(place: &BlockSpec) -> BlockRef {
+    BlockRef { name: place.name.to_string(), file: place.origin.file.to_string(), line: place.origin.line }
 }
 
 pub(super) fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-impl fmt::Display for PlaceRef {
+impl fmt::Display for BlockRef {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}  {}:{}", self.name, self.file, self.line)
     }

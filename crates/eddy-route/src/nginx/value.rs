@@ -20,12 +20,12 @@ pub(crate) enum GroupSpelling {
 }
 
 impl<'s> NginxLookup<'_, 's> {
-    /// Evaluates a value; return the buffer with [`Self::give_back`].
+    /// Evaluates a value; return the buffer with [`Self::recycle_buffer`].
     pub(crate) fn text_of(&mut self, text: &'s TextTemplate) -> Vec<u8> {
         self.spelt(text, GroupSpelling::Plain)
     }
 
-    /// Evaluates a value with groups in the given form; return the buffer with [`Self::give_back`].
+    /// Evaluates a value with groups in the given form; return the buffer with [`Self::recycle_buffer`].
     pub(crate) fn spelt(&mut self, text: &'s TextTemplate, spelling: GroupSpelling) -> Vec<u8> {
         let mut out = self.buffer();
         self.write_text(text, spelling, &mut out);
@@ -38,7 +38,7 @@ impl<'s> NginxLookup<'_, 's> {
     }
 
     /// Keeps a buffer for the next value.
-    pub(crate) fn give_back(&mut self, mut buffer: Vec<u8>) {
+    pub(crate) fn recycle_buffer(&mut self, mut buffer: Vec<u8>) {
         if self.walk.spare.len() < SPARE_MAX && buffer.capacity() <= SPARE_BYTES_MAX {
             buffer.clear();
             self.walk.spare.push(buffer);
@@ -69,13 +69,13 @@ impl<'s> NginxLookup<'_, 's> {
     pub(crate) fn match_value(&mut self, pattern: &SearchPattern, value: &[u8]) -> bool {
         let is_match = pattern.find(value, self.scratch, &mut self.walk.groups);
         if is_match {
-            self.keep_groups(pattern, value);
+            self.store_captures(pattern, value);
         }
         is_match
     }
 
     /// Stores the text that the groups refer to, and sets the variables of named groups.
-    pub(crate) fn keep_groups(&mut self, pattern: &SearchPattern, value: &[u8]) {
+    pub(crate) fn store_captures(&mut self, pattern: &SearchPattern, value: &[u8]) {
         if self.walk.groups.is_empty() {
             return;
         }
@@ -205,7 +205,7 @@ impl<'s> NginxLookup<'_, 's> {
 
     fn write_server_name(&self, out: &mut Vec<u8>) {
         if let Some(name) = self.sites.names_of(self.walk.server).first() {
-            name.write_shown(out);
+            name.write_display_name(out);
         }
     }
 
@@ -267,14 +267,14 @@ impl<'s> NginxLookup<'_, 's> {
             map.value(&source, &mut folded, |pattern| pattern.find(&source, scratch, &mut walk.groups));
         let start = out.len();
         if let Some(pattern) = pattern {
-            self.keep_groups(pattern, &source);
+            self.store_captures(pattern, &source);
         }
         self.write_text(value, GroupSpelling::Plain, out);
         if !map.spec.is_volatile {
             self.fill(slot, &out[start..]);
         }
-        self.give_back(source);
-        self.give_back(folded);
+        self.recycle_buffer(source);
+        self.recycle_buffer(folded);
         self.walk.depth -= 1;
     }
 }

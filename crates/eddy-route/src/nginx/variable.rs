@@ -306,7 +306,7 @@ mod tests {
     use super::{Variable, Variables};
 
     #[test]
-    fn a_configuration_may_define_what_nginx_has_no_variable_for() {
+    fn a_configuration_may_define_its_own_variables() {
         let mut variables = Variables::default();
         for name in
             ["upstream_endpoint", "ssl_redirect", "sent_http_x", "upstream_http_x", "http_own", "jwt_own"]
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_that_eddy_does_not_have_say_why() {
+    fn unsupported_variables_have_a_reason() {
         let mut variables = Variables::default();
         for (name, word) in [
             ("upstream_http_y", "responded"),

@@ -25,7 +25,7 @@ impl Sites {
     }
 
     /// Finds the place without any index: slow and obviously correct; for tests.
-    pub fn walk_plainly(
+    pub fn walk_sequentially(
         &self,
         address: usize,
         request: &SiteRequest<'_>,

@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_stay_by_default() {
+    fn paths_are_unchanged_by_default() {
         for path in ["/", "//a/../b;c%2f%61", "*", "/%zz"] {
             check(path, EnvoyPaths::default(), Ok(path));
         }

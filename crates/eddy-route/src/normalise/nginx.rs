@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_what_nginx_makes_of_them() {
+    fn paths_are_normalised_as_in_nginx() {
         let same = |path: &str, expected| check(path, expected, expected);
         same("", Ok("/"));
         same("/a/b.c", Ok("/a/b.c"));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spelling_is_told() {
+    fn the_spelling_of_the_path_is_reported() {
         let spelling = |path: &str| nginx(path.as_bytes(), Slashes::Merged, &mut Vec::new());
         assert_eq!(spelling("/a"), Ok(Spelling::default()));
         assert_eq!(spelling("/a+b"), Ok(Spelling { is_quoted: false, has_plus: true }));

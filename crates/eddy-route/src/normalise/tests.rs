@@ -11,7 +11,7 @@ fn normal(path: &str) -> Result<String, PathFault> {
 }
 
 #[test]
-fn keeps_what_is_normal() {
+fn keeps_normal_paths() {
     for path in [
         "/",
         "//",
@@ -53,7 +53,7 @@ fn spells_each_path_in_one_way() {
 }
 
 #[test]
-fn refuses_what_servers_read_in_two_ways() {
+fn refuses_ambiguous_paths() {
     let refused = [
         ("a", PathFault::NotAbsolute),
         ("**", PathFault::NotAbsolute),

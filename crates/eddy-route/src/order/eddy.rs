@@ -15,7 +15,7 @@
 
 use std::cmp::Ordering;
 
-use crate::compile::{Caseless, CompiledPathTemplate, CompiledRule, PathMatcher, Reach};
+use crate::compile::{Caseless, CompiledPathTemplate, CompiledRule, PathExtent, PathMatcher};
 use crate::order::PrecedenceStep;
 
 /// Compares two rules of a table; also returns the deciding step.
@@ -23,7 +23,7 @@ pub(super) fn compare(a: &CompiledRule, b: &CompiledRule) -> (Ordering, Preceden
     let steps = [
         (PrecedenceStep::Rank, a.rank.cmp(&b.rank)),
         (PrecedenceStep::Path, compare_paths(&a.path, &b.path)),
-        (PrecedenceStep::Apart, compare_texts(&a.path, &b.path)),
+        (PrecedenceStep::Disjoint, compare_texts(&a.path, &b.path)),
         (PrecedenceStep::Method, a.methods.is_empty().cmp(&b.methods.is_empty())),
         (PrecedenceStep::Headers, b.headers.len().cmp(&a.headers.len())),
         (PrecedenceStep::Query, b.query.len().cmp(&a.query.len())),
@@ -44,7 +44,7 @@ pub(super) fn reason(step: PrecedenceStep, first: &CompiledRule, second: &Compil
         PrecedenceStep::Query => {
             format!("more query matches: {} against {}", first.query.len(), second.query.len())
         }
-        PrecedenceStep::Apart => "no request matches both".to_owned(),
+        PrecedenceStep::Disjoint => "no request matches both".to_owned(),
         PrecedenceStep::Age
         | PrecedenceStep::Name
         | PrecedenceStep::FileOrder
@@ -84,9 +84,9 @@ fn kind(path: &PathMatcher) -> u8 {
         PathMatcher::Template(_) => 0,
         PathMatcher::BytePrefix(_) => 2,
         PathMatcher::Caseless(caseless) => match caseless.reach {
-            Reach::Exact => 2,
-            Reach::Prefix => 3,
-            Reach::Below => 4,
+            PathExtent::Exact => 2,
+            PathExtent::Prefix => 3,
+            PathExtent::Below => 4,
         },
         PathMatcher::Any | PathMatcher::Exact(_) | PathMatcher::Prefix(_) | PathMatcher::Regex(_) => 1,
     }
@@ -94,7 +94,7 @@ fn kind(path: &PathMatcher) -> u8 {
 
 fn class(path: &PathMatcher) -> u8 {
     match path {
-        PathMatcher::Exact(_) | PathMatcher::Caseless(Caseless { reach: Reach::Exact, .. }) => 0,
+        PathMatcher::Exact(_) | PathMatcher::Caseless(Caseless { reach: PathExtent::Exact, .. }) => 0,
         PathMatcher::Caseless(_) => 1,
         PathMatcher::Prefix(_) | PathMatcher::BytePrefix(_) | PathMatcher::Template(_) => 1,
         PathMatcher::Regex(_) => 2,
@@ -106,7 +106,7 @@ fn class(path: &PathMatcher) -> u8 {
 fn length(path: &PathMatcher) -> usize {
     match path {
         PathMatcher::Prefix(prefix) | PathMatcher::BytePrefix(prefix) => prefix.len(),
-        PathMatcher::Caseless(caseless) if caseless.reach != Reach::Exact => caseless.text.len(),
+        PathMatcher::Caseless(caseless) if caseless.reach != PathExtent::Exact => caseless.text.len(),
         PathMatcher::Template(template) => template.prefix_len,
         PathMatcher::Exact(_) | PathMatcher::Caseless(_) | PathMatcher::Regex(_) | PathMatcher::Any => 0,
     }
@@ -132,7 +132,7 @@ fn path_reason(first: &PathMatcher, second: &PathMatcher) -> String {
 
 fn class_name(path: &PathMatcher) -> &'static str {
     match path {
-        PathMatcher::Exact(_) | PathMatcher::Caseless(Caseless { reach: Reach::Exact, .. }) => {
+        PathMatcher::Exact(_) | PathMatcher::Caseless(Caseless { reach: PathExtent::Exact, .. }) => {
             "an exact path"
         }
         PathMatcher::Caseless(_) => "a prefix",

@@ -60,13 +60,13 @@ pub(crate) struct ScopeOptions {
     /// Whether paths are compared without parameters.
     pub(crate) strips_parameters: bool,
     /// Whether it consists of one table, in which a search may end before the least specific host.
-    is_one_table: bool,
+    has_single_table: bool,
 }
 
 impl HostEntries {
     /// Returns the table whose search may end before its least specific host, if this is such a table.
     pub(crate) fn closing_table(&self) -> Option<u32> {
-        self.ground.is_one_table.then_some(self.ground.table)
+        self.ground.has_single_table.then_some(self.ground.table)
     }
 }
 
@@ -123,9 +123,9 @@ impl RouteEntries {
         if first.scope != second.scope {
             let (a, b) = (self.scope(first), self.scope(second));
             let is_ended = a.is_end && a.ground == b.ground;
-            return match (a.host == b.host, is_ended || are_apart(&a.host, &b.host)) {
+            return match (a.host == b.host, is_ended || are_disjoint(&a.host, &b.host)) {
                 (true, _) => PrecedenceStep::Table,
-                (false, true) => PrecedenceStep::Apart,
+                (false, true) => PrecedenceStep::Disjoint,
                 (false, false) => PrecedenceStep::Host,
             };
         }
@@ -164,7 +164,7 @@ impl RouteEntries {
             | PrecedenceStep::Name
             | PrecedenceStep::FileOrder
             | PrecedenceStep::Written
-            | PrecedenceStep::Apart => dialect::reason(self.tables[a.table as usize].1, step, a, b),
+            | PrecedenceStep::Disjoint => dialect::reason(self.tables[a.table as usize].1, step, a, b),
         };
         (step, reason)
     }
@@ -194,7 +194,7 @@ impl RouteEntries {
 }
 
 /// Whether two different patterns have no host in common.
-fn are_apart(a: &HostKey, b: &HostKey) -> bool {
+fn are_disjoint(a: &HostKey, b: &HostKey) -> bool {
     match (a, b) {
         (HostKey::Any, _) | (_, HostKey::Any) => false,
         (HostKey::Exact(a), b) => !b.matches(a.as_bytes()),
@@ -222,10 +222,10 @@ fn grounds(tables: &[&RouteTable]) -> Vec<ScopeOptions> {
     for (number, table) in (0..).zip(tables) {
         let TableMatchOptions { host: form, is_closed, path, query: _ } = table.reading;
         let strips_parameters = path == PathForm::WithoutParameters;
-        let is_one_table = is_closed || !table.ends.is_empty();
-        let own = ScopeOptions { table: number, form, strips_parameters, is_one_table };
+        let has_single_table = is_closed || !table.ends.is_empty();
+        let own = ScopeOptions { table: number, form, strips_parameters, has_single_table };
         let shared = grounds.last().filter(|before| **before == ScopeOptions { table: before.table, ..own });
-        let shared = shared.filter(|_| !is_one_table);
+        let shared = shared.filter(|_| !has_single_table);
         grounds.push(shared.copied().unwrap_or(own));
     }
     grounds

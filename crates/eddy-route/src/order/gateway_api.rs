@@ -25,7 +25,7 @@ pub(super) fn compare(rank: RegexRank, a: &CompiledRule, b: &CompiledRule) -> (O
     let steps = [
         (PrecedenceStep::Rank, a.rank.cmp(&b.rank)),
         (PrecedenceStep::Path, class(rank, a).cmp(&class(rank, b)).then_with(|| length(b).cmp(&length(a)))),
-        (PrecedenceStep::Apart, compare_texts(&a.path, &b.path)),
+        (PrecedenceStep::Disjoint, compare_texts(&a.path, &b.path)),
         (
             PrecedenceStep::Method,
             a.methods.is_empty().cmp(&b.methods.is_empty()).then_with(|| method(b).cmp(&method(a))),
@@ -64,7 +64,7 @@ pub(super) fn reason(
             format!("the method is longer: {} characters against {}", method(first), method(second))
         }
         PrecedenceStep::Method => "a rule for one method comes before one for all methods".to_owned(),
-        PrecedenceStep::Headers | PrecedenceStep::Query | PrecedenceStep::Apart => {
+        PrecedenceStep::Headers | PrecedenceStep::Query | PrecedenceStep::Disjoint => {
             eddy::reason(step, first, second)
         }
         PrecedenceStep::Age => {

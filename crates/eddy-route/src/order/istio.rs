@@ -70,7 +70,7 @@ pub(super) fn reason(step: PrecedenceStep, first: &CompiledRule, second: &Compil
         PrecedenceStep::FileOrder => {
             format!("only their Gateways decide: that of {a} comes before that of {b}")
         }
-        PrecedenceStep::Apart => "no request matches both".to_owned(),
+        PrecedenceStep::Disjoint => "no request matches both".to_owned(),
         PrecedenceStep::Method
         | PrecedenceStep::Headers
         | PrecedenceStep::Query

@@ -29,7 +29,8 @@ pub enum PrecedenceStep {
     /// The rule that is first as written, as the dialect prescribes.
     Written,
     /// None: no request matches both, their order depends on the text only.
-    Apart,
+    #[serde(rename = "apart")]
+    Disjoint,
 }
 
 impl PrecedenceStep {
@@ -47,7 +48,7 @@ impl PrecedenceStep {
             Self::Name => "name",
             Self::FileOrder => "file_order",
             Self::Written => "written",
-            Self::Apart => "apart",
+            Self::Disjoint => "apart",
         }
     }
 

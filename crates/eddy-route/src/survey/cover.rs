@@ -27,10 +27,10 @@ struct Anchor<'r> {
 }
 
 /// An earlier rule whose key is a prefix of a path.
-pub(super) struct Earlier {
+pub(super) struct EarlierRule {
     pub(super) member: usize,
     /// Whether it matches every path in question; `None` if the keys do not decide.
-    pub(super) takes_path: Option<bool>,
+    pub(super) covers_path: Option<bool>,
 }
 
 impl<'r> Covers<'r> {
@@ -61,18 +61,18 @@ impl<'r> Covers<'r> {
         let key = path_key(&narrow.path);
         let mut best: Option<(usize, Proof)> = None;
         for (next, list) in self.along(narrow) {
-            best = self.find_among(list, at, next, best, languages);
+            best = self.find_best(list, at, next, best, languages);
         }
         if matches!(narrow.path, PathMatcher::Regex(_)) {
             let is_near = |other: &&usize| is_compatible(&path_key(&self.members[**other].path), &key);
             let templates: Vec<usize> = self.templates.iter().filter(is_near).copied().collect();
-            best = self.find_among(&templates, at, None, best, languages);
+            best = self.find_best(&templates, at, None, best, languages);
         }
         best
     }
 
     /// Returns the first later rule that certainly takes all requests of a member, among those accepted by `is_meant`.
-    pub(super) fn find_later(
+    pub(super) fn find_later_cover(
         &self,
         languages: &mut Languages<'_>,
         at: usize,
@@ -94,14 +94,14 @@ impl<'r> Covers<'r> {
     }
 
     /// Returns the first few earlier rules whose keys are prefixes of the path of a member.
-    pub(super) fn met_before(&self, at: usize) -> Vec<Earlier> {
+    pub(super) fn earlier_prefix_rules(&self, at: usize) -> Vec<EarlierRule> {
         let narrow = self.members[at];
         let mut found = Vec::new();
         for (next, list) in self.along(narrow) {
             let earlier = list.iter().copied().take_while(|member| *member < at);
-            found.extend(earlier.take(EARLIER_MAX).map(|member| Earlier {
+            found.extend(earlier.take(EARLIER_MAX).map(|member| EarlierRule {
                 member,
-                takes_path: covers_by_key(&self.members[member].path, &narrow.path, next),
+                covers_path: covers_by_key(&self.members[member].path, &narrow.path, next),
             }));
         }
         found.sort_by_key(|earlier| earlier.member);
@@ -114,7 +114,7 @@ impl<'r> Covers<'r> {
     }
 
     /// Returns the best of some rules, given by rank, and of the best known so far.
-    fn find_among(
+    fn find_best(
         &self,
         list: &[usize],
         at: usize,
@@ -191,14 +191,14 @@ fn covers_by_key(wide: &PathMatcher, narrow: &PathMatcher, next: Option<u8>) -> 
         (PathMatcher::BytePrefix(_), _) => Some(true),
         // Of these only the beginning is known; a prefix covers everything below it.
         (wide, PathMatcher::Regex(_) | PathMatcher::BytePrefix(_))
-            if takes_rest(wide) && next == Some(b'/') =>
+            if matches_subpaths(wide) && next == Some(b'/') =>
         {
             Some(true)
         }
         (PathMatcher::Regex(_), _) | (_, PathMatcher::Regex(_)) => None,
         (_, PathMatcher::Any | PathMatcher::BytePrefix(_)) => Some(false),
-        (wide, _) if takes_rest(wide) => Some(matches!(next, None | Some(b'/'))),
-        (_, narrow) => Some(next.is_none() && !takes_rest(narrow)),
+        (wide, _) if matches_subpaths(wide) => Some(matches!(next, None | Some(b'/'))),
+        (_, narrow) => Some(next.is_none() && !matches_subpaths(narrow)),
     }
 }
 
@@ -209,7 +209,7 @@ fn is_compatible(template_key: &[u8], literal: &[u8]) -> bool {
 }
 
 /// Whether a matcher also matches everything below its key.
-fn takes_rest(path: &PathMatcher) -> bool {
+fn matches_subpaths(path: &PathMatcher) -> bool {
     match path {
         PathMatcher::Prefix(_) => true,
         PathMatcher::Template(template) => template.rest.is_some(),

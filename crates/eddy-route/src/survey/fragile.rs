@@ -75,7 +75,7 @@ impl<'r> OverlapSearch<'_, 'r, '_> {
         others.iter().copied().find(|other| {
             self.pairs_left = self.pairs_left.saturating_sub(1);
             self.pairs_left > 0
-                && conditions_meet(self.members[*other], self.members[at])
+                && conditions_overlap(self.members[*other], self.members[at])
                 && self.paths_overlap(*other, at)
         })
     }
@@ -101,7 +101,7 @@ impl<'r> OverlapSearch<'_, 'r, '_> {
 /// Whether one request may pass the conditions of both rules.
 ///
 /// Two exact values of one header are treated as disjoint, although a request may send the header twice.
-fn conditions_meet(a: &CompiledRule, b: &CompiledRule) -> bool {
+fn conditions_overlap(a: &CompiledRule, b: &CompiledRule) -> bool {
     let methods_meet = a.methods.is_empty()
         || b.methods.is_empty()
         || a.methods.iter().any(|method| b.methods.contains(method));

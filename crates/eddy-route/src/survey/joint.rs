@@ -4,17 +4,17 @@
 use std::collections::BTreeSet;
 
 use crate::compile::{CompiledCondition, CompiledRule, CompiledTest, ConditionSource};
-use crate::survey::cover::{Covers, Earlier};
+use crate::survey::cover::{Covers, EarlierRule};
 use crate::survey::imply::{Proof, implied};
 use crate::survey::language::Languages;
 
 /// Returns the earlier members that together certainly take all requests of a member.
-pub(super) fn find_jointly(
+pub(super) fn find_joint_cover(
     covers: &Covers<'_>,
     languages: &mut Languages<'_>,
     at: usize,
 ) -> Option<Vec<usize>> {
-    let earlier = covers.met_before(at);
+    let earlier = covers.earlier_prefix_rules(at);
     if earlier.len() < 2 {
         return None;
     }
@@ -41,7 +41,7 @@ type ConditionName<'r> = (ConditionSource, &'r str);
 /// Returns the names that earlier rules require to be present or missing and that the rule does not mention.
 fn split_names<'r>(
     narrow: &CompiledRule,
-    earlier: &[Earlier],
+    earlier: &[EarlierRule],
     covers: &Covers<'r>,
 ) -> Vec<ConditionName<'r>> {
     let mut names: Vec<ConditionName<'r>> = Vec::new();
@@ -79,14 +79,14 @@ fn cases<'r>(narrow: &'r CompiledRule, names: &[ConditionName<'r>]) -> Vec<Reque
 fn takers(
     case: &RequestSubset<'_>,
     narrow: &CompiledRule,
-    earlier: &[Earlier],
+    earlier: &[EarlierRule],
     covers: &Covers<'_>,
     languages: &mut Languages<'_>,
     at: usize,
 ) -> Option<Vec<usize>> {
-    let taking = earlier.iter().filter(|other| case.is_taken_by(covers.member(other.member), narrow));
-    let taking: Vec<&Earlier> = taking.collect();
-    if let Some(whole) = taking.iter().find(|other| other.takes_path == Some(true)) {
+    let taking = earlier.iter().filter(|other| case.is_covered_by(covers.member(other.member), narrow));
+    let taking: Vec<&EarlierRule> = taking.collect();
+    if let Some(whole) = taking.iter().find(|other| other.covers_path == Some(true)) {
         return Some(vec![whole.member]);
     }
     let members: Vec<usize> = taking.iter().map(|other| other.member).collect();
@@ -95,7 +95,7 @@ fn takers(
 
 impl RequestSubset<'_> {
     /// Whether the conditions of an earlier rule hold for all requests of this subset.
-    fn is_taken_by(&self, wide: &CompiledRule, narrow: &CompiledRule) -> bool {
+    fn is_covered_by(&self, wide: &CompiledRule, narrow: &CompiledRule) -> bool {
         let serves = |method: &str| wide.methods.iter().any(|served| **served == *method);
         (wide.methods.is_empty() || self.method.is_some_and(serves))
             && wide.fraction.is_none()

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::compile::{
-    self, Caseless, ComparisonBudget, CompiledRule, PathMatcher, Pattern, Reach, RegexMatchMode,
+    self, Caseless, ComparisonBudget, CompiledRule, PathExtent, PathMatcher, Pattern, RegexMatchMode,
     TemplateSegment,
 };
 
@@ -107,9 +107,9 @@ fn expression(path: &PathMatcher) -> String {
         PathMatcher::BytePrefix(prefix) => regex_syntax::escape(prefix) + ".*",
         PathMatcher::Caseless(Caseless { text, reach }) => {
             let rest = match reach {
-                Reach::Exact => "",
-                Reach::Prefix => REST,
-                Reach::Below => ".*",
+                PathExtent::Exact => "",
+                PathExtent::Prefix => REST,
+                PathExtent::Below => ".*",
             };
             format!("(?i:{}){rest}", regex_syntax::escape(text))
         }

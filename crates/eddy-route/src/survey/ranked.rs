@@ -12,9 +12,9 @@ use crate::survey::dead::contradiction;
 use crate::survey::example::Examples;
 use crate::survey::fragile::find_fragile;
 use crate::survey::imply::Proof;
-use crate::survey::joint::find_jointly;
+use crate::survey::joint::find_joint_cover;
 use crate::survey::language::Languages;
-use crate::survey::redundant::{Alike, find_redundant};
+use crate::survey::redundant::{SameActions, find_redundant};
 use crate::witness::Witness;
 
 /// A rule under one of its hosts, at its position in the total order. Displays as one line of text.
@@ -78,14 +78,18 @@ pub enum Shadow {
 }
 
 /// Returns all rules in order.
-pub(crate) fn survey(rules: &[CompiledRule], entries: &RouteEntries, alike: Alike<'_>) -> Vec<RankedRule> {
+pub(crate) fn survey(
+    rules: &[CompiledRule],
+    entries: &RouteEntries,
+    alike: SameActions<'_>,
+) -> Vec<RankedRule> {
     let mut ranked = Vec::with_capacity(entries.list.len());
     let mut budget = ComparisonBudget::new();
     let mut examples = Examples::new(rules);
     for scope in &entries.scopes {
         budget = survey_scope(rules, entries, scope, alike, (budget, &mut examples), &mut ranked);
     }
-    mark_dead(&mut ranked);
+    mark_shadowed(&mut ranked);
     ranked
 }
 
@@ -94,7 +98,7 @@ fn survey_scope(
     rules: &[CompiledRule],
     entries: &RouteEntries,
     scope: &HostEntries,
-    alike: Alike<'_>,
+    alike: SameActions<'_>,
     (budget, examples): (ComparisonBudget, &mut Examples),
     ranked: &mut Vec<RankedRule>,
 ) -> ComparisonBudget {
@@ -117,11 +121,11 @@ fn survey_scope(
             Some((cover, is_proven)) => {
                 Shadow::new(members[cover], entries.table_name(members[cover]), is_proven)
             }
-            None => {
-                find_jointly(&covers, &mut languages, at).map_or(Shadow::None, |together| Shadow::Jointly {
+            None => find_joint_cover(&covers, &mut languages, at).map_or(Shadow::None, |together| {
+                Shadow::Jointly {
                     rules: together.into_iter().map(|member| members[member].name.to_string()).collect(),
-                })
-            }
+                }
+            }),
         };
         let dead = contradiction(members[at])
             .or_else(|| languages.is_empty(at).then(|| "no valid request path matches it".to_owned()));
@@ -142,7 +146,7 @@ fn survey_scope(
 }
 
 /// Marks the rules that are shadowed under each of their hosts.
-fn mark_dead(ranked: &mut [RankedRule]) {
+fn mark_shadowed(ranked: &mut [RankedRule]) {
     let mut open: HashMap<u32, bool> = HashMap::new();
     for rule in ranked.iter() {
         let is_open = !matches!(rule.shadow, Shadow::By { .. } | Shadow::Jointly { .. });
@@ -154,14 +158,14 @@ fn mark_dead(ranked: &mut [RankedRule]) {
             Shadow::Jointly { rules } => format!("{} together match all its requests", rules.join(" and ")),
             Shadow::None | Shadow::NotProven { .. } => continue,
         };
-        let example = ranked.such_as();
+        let example = ranked.example_text();
         ranked.dead.get_or_insert_with(|| takers + &example);
     }
 }
 
 impl RankedRule {
     /// Returns the example request for a mark of the rule.
-    pub(super) fn such_as(&self) -> String {
+    pub(super) fn example_text(&self) -> String {
         self.example.as_ref().map(|example| format!(", such as {example}")).unwrap_or_default()
     }
 }

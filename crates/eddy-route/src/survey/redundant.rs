@@ -7,7 +7,7 @@ use crate::survey::dead::contradicts;
 use crate::survey::language::Languages;
 
 /// Tells whether the actions of two rules are equivalent; both are the caller's.
-pub(crate) type Alike<'a> = &'a dyn Fn(&CompiledRule, &CompiledRule) -> bool;
+pub(crate) type SameActions<'a> = &'a dyn Fn(&CompiledRule, &CompiledRule) -> bool;
 
 /// Returns, for a rule of a host given by rank, the later rule that would win in its place and does the same.
 pub(super) fn find_redundant(
@@ -15,25 +15,25 @@ pub(super) fn find_redundant(
     members: &[&CompiledRule],
     languages: &mut Languages<'_>,
     at: usize,
-    alike: Alike<'_>,
+    alike: SameActions<'_>,
 ) -> Option<usize> {
     let own = members[at];
     if own.has_rewrite() {
         return None;
     }
     let does_the_same = |other: &CompiledRule| !other.has_rewrite() && alike(own, other);
-    let heir = covers.find_later(languages, at, &does_the_same)?;
-    if heir - at > BETWEEN_MAX {
+    let heir = covers.find_later_cover(languages, at, &does_the_same)?;
+    if heir - at > INTERVENING_RULES_MAX {
         return None;
     }
     let is_harmless = |between: usize, languages: &mut Languages<'_>| {
-        does_the_same(members[between]) || are_apart(members, at, between, languages)
+        does_the_same(members[between]) || are_disjoint(members, at, between, languages)
     };
     (at + 1..heir).all(|between| is_harmless(between, languages)).then_some(heir)
 }
 
 /// Whether certainly no request matches both.
-fn are_apart(members: &[&CompiledRule], a: usize, b: usize, languages: &mut Languages<'_>) -> bool {
+fn are_disjoint(members: &[&CompiledRule], a: usize, b: usize, languages: &mut Languages<'_>) -> bool {
     let (one, other) = (members[a], members[b]);
     let is_other_method = !one.methods.is_empty()
         && !other.methods.is_empty()
@@ -49,4 +49,4 @@ fn are_apart(members: &[&CompiledRule], a: usize, b: usize, languages: &mut Lang
 }
 
 /// Maximum rules in between that are checked.
-const BETWEEN_MAX: usize = 1000;
+const INTERVENING_RULES_MAX: usize = 1000;

@@ -64,26 +64,26 @@ fn notes(ranked: &RankedRule) -> Vec<String> {
     match &ranked.shadow {
         Shadow::None => {}
         Shadow::By { rule, file, line, .. } => {
-            notes.push(format!("SHADOWED by {rule} ({file}:{line}){}", ranked.such_as()));
+            notes.push(format!("SHADOWED by {rule} ({file}:{line}){}", ranked.example_text()));
         }
         Shadow::Jointly { rules } => {
-            notes.push(format!("SHADOWED by {} together{}", rules.join(" and "), ranked.such_as()));
+            notes.push(format!("SHADOWED by {} together{}", rules.join(" and "), ranked.example_text()));
         }
         Shadow::NotProven { rule, file, line, .. } => {
             notes.push(format!("maybe shadowed by {rule} ({file}:{line}); not proven because of a regex"));
         }
     }
     if let Some(other) = &ranked.fragile {
-        notes.push(format!("FRAGILE: only the file order puts it after {other}{}", ranked.such_as()));
+        notes.push(format!("FRAGILE: only the file order puts it after {other}{}", ranked.example_text()));
     }
     if let Some(other) = &ranked.redundant {
-        let example = if ranked.fragile.is_none() { ranked.such_as() } else { String::new() };
+        let example = if ranked.fragile.is_none() { ranked.example_text() } else { String::new() };
         notes.push(format!("REDUNDANT: {other} has the same effect without it{example}"));
     }
     if let (Some(step), Some(reason)) = (ranked.step, &ranked.reason)
         && !matches!(
             step,
-            PrecedenceStep::Apart
+            PrecedenceStep::Disjoint
                 | PrecedenceStep::Age
                 | PrecedenceStep::Name
                 | PrecedenceStep::FileOrder

@@ -9,8 +9,8 @@ use crate::rule::{HostPattern, KubernetesPrecedence, Missing, PathPattern, Rule,
 /// The feature that the dialect does not support.
 pub(super) fn translated_rule(rule: &Rule, index: usize, other: OtherDialect) -> Result<Rule, &'static str> {
     let mut rule = rule.clone();
-    rule.hosts = rule.hosts.into_iter().map(|host| said_host(host, other)).collect::<Result<_, _>>()?;
-    rule.path = said_path(rule.path, other)?;
+    rule.hosts = rule.hosts.into_iter().map(|host| translate_host(host, other)).collect::<Result<_, _>>()?;
+    rule.path = translate_path(rule.path, other)?;
     if rule.fraction.is_some() && other != OtherDialect::Envoy {
         return Err("a fraction of the requests");
     }
@@ -20,8 +20,8 @@ pub(super) fn translated_rule(rule: &Rule, index: usize, other: OtherDialect) ->
             return Err("a condition on anything but host and path");
         }
     }
-    rule.headers.iter().try_for_each(|test| said_value(test, other))?;
-    rule.query.iter().try_for_each(|test| said_value(test, other))?;
+    rule.headers.iter().try_for_each(|test| check_value_translatable(test, other))?;
+    rule.query.iter().try_for_each(|test| check_value_translatable(test, other))?;
     rule.claim = (other == OtherDialect::GatewayApi).then(|| claim_of(&rule));
     rule.rank = match other {
         OtherDialect::Nginx => Some(nginx_rank(&rule.path, index)),
@@ -33,7 +33,7 @@ pub(super) fn translated_rule(rule: &Rule, index: usize, other: OtherDialect) ->
     Ok(rule)
 }
 
-fn said_host(host: HostPattern, other: OtherDialect) -> Result<HostPattern, &'static str> {
+fn translate_host(host: HostPattern, other: OtherDialect) -> Result<HostPattern, &'static str> {
     match (host, other) {
         (host @ (HostPattern::Any | HostPattern::Exact(_)), _) => Ok(host),
         (HostPattern::Suffix(_), OtherDialect::Ingress) => Err("a wildcard for any number of labels"),
@@ -51,7 +51,7 @@ fn said_host(host: HostPattern, other: OtherDialect) -> Result<HostPattern, &'st
     }
 }
 
-fn said_path(path: PathPattern, other: OtherDialect) -> Result<PathPattern, &'static str> {
+fn translate_path(path: PathPattern, other: OtherDialect) -> Result<PathPattern, &'static str> {
     use OtherDialect::{Eddy, Envoy, GatewayApi, Ingress, Istio, Nginx};
     match (path, other) {
         (PathPattern::Any, GatewayApi | Ingress) => Ok(PathPattern::Prefix("/".to_owned())),
@@ -73,7 +73,7 @@ fn said_path(path: PathPattern, other: OtherDialect) -> Result<PathPattern, &'st
     }
 }
 
-fn said_value(value: &ValueMatch, other: OtherDialect) -> Result<(), &'static str> {
+fn check_value_translatable(value: &ValueMatch, other: OtherDialect) -> Result<(), &'static str> {
     let ValueMatch { test, is_caseless, is_inverted, missing, .. } = value;
     let is_plain = !is_caseless && !is_inverted && *missing == Missing::Fails;
     let can_be_said = match other {

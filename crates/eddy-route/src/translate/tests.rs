@@ -52,7 +52,7 @@ fn prefix(path: &str) -> PathPattern {
 }
 
 #[test]
-fn the_order_of_each_dialect_decides() {
+fn rules_follow_the_precedence_of_each_dialect() {
     let rules = table(&[
         ("all", "", prefix("/")),
         ("short", "", prefix("/a")),
@@ -67,14 +67,14 @@ fn the_order_of_each_dialect_decides() {
 }
 
 #[test]
-fn only_some_go_on_to_less_specific_hosts() {
+fn only_some_dialects_fall_through_to_less_specific_hosts() {
     let rules = table(&[("own", "www.x.test", prefix("/own")), ("other", "", prefix("/"))]);
     assert_eq!(winners(&rules, "www.x.test", "/other"), "other - - other - -");
     assert_eq!(winners(&rules, "www.x.test:80", "/own"), "own other own own own own");
 }
 
 #[test]
-fn what_a_dialect_has_no_words_for_is_named() {
+fn rules_that_a_dialect_cannot_express_are_reported() {
     let mut rules = table(&[
         ("template", "", PathPattern::Template("/a/{id}".to_owned())),
         ("wild", "*.x.test", prefix("/")),

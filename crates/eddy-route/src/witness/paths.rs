@@ -1,7 +1,7 @@
 //! Generation of paths that a matcher matches, shorter ones first.
 
 use crate::compile::{
-    Caseless, CompiledPathTemplate, CompiledRule, PathMatcher, Pattern, PatternScratch, Reach,
+    Caseless, CompiledPathTemplate, CompiledRule, PathExtent, PathMatcher, Pattern, PatternScratch,
     TemplateSegment, is_path,
 };
 use crate::normalise::{self, Normal};
@@ -19,9 +19,9 @@ pub(super) fn paths(rule: &CompiledRule) -> Vec<String> {
             endings().into_iter().map(|ending| format!("{prefix}{ending}")).collect()
         }
         PathMatcher::Caseless(Caseless { text, reach }) => match reach {
-            Reach::Exact => vec![text.to_string()],
-            Reach::Prefix => below(text),
-            Reach::Below => endings().into_iter().map(|ending| format!("{text}{ending}")).collect(),
+            PathExtent::Exact => vec![text.to_string()],
+            PathExtent::Prefix => below(text),
+            PathExtent::Below => endings().into_iter().map(|ending| format!("{text}{ending}")).collect(),
         },
         PathMatcher::Template(template) => of_template(template),
         PathMatcher::Regex(expression) => of_pattern(&expression.pattern, &expression.below),

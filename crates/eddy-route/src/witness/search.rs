@@ -56,7 +56,7 @@ impl WitnessSearch {
                 }
                 let mut witness =
                     Witness { method: method.clone(), host: host.clone(), ..conditions.clone() };
-                witness.go_to(path);
+                witness.set_path_and_query(path);
                 for (scheme, random) in &variants {
                     (witness.scheme, witness.random) = (scheme.clone(), *random);
                     if witness.with(&mut is_wanted) {
@@ -118,7 +118,7 @@ fn conditions(rules: &[&CompiledRule]) -> Option<Witness> {
 
 impl Witness {
     /// Sets the path, and the query if the target has one.
-    fn go_to(&mut self, target: &str) {
+    fn set_path_and_query(&mut self, target: &str) {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
         path.clone_into(&mut self.path);
         if self.query.is_empty() {

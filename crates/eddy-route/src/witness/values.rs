@@ -44,7 +44,7 @@ pub(super) fn of_pattern(pattern: &Pattern) -> Vec<String> {
     let Some((automaton, start)) = pattern.entry() else { return Vec::new() };
     let mut classes = HashSet::new();
     let bytes: Vec<u8> =
-        bytes_by_liking().filter(|byte| classes.insert(automaton.byte_classes().get(*byte))).collect();
+        bytes_by_readability().filter(|byte| classes.insert(automaton.byte_classes().get(*byte))).collect();
     let mut found = Vec::new();
     let mut visits: HashMap<StateID, u32> = HashMap::new();
     let first = String::from_utf8_lossy(pattern.prefix()).into_owned();
@@ -72,7 +72,7 @@ pub(super) fn of_pattern(pattern: &Pattern) -> Vec<String> {
 }
 
 /// Returns the bytes for values, easily readable ones first.
-fn bytes_by_liking() -> impl Iterator<Item = u8> {
+fn bytes_by_readability() -> impl Iterator<Item = u8> {
     (b'a'..=b'z').chain(b'0'..=b'9').chain(*b"/-._~").chain(b'A'..=b'Z').chain(0x21..0x7f)
 }
 

@@ -11,7 +11,7 @@ use crate::notation::router;
 use crate::request::RouteTestRequest;
 
 #[test]
-fn answers_are_as_in_the_golden_files() {
+fn results_match_the_golden_files() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let mut paths: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

@@ -16,7 +16,7 @@ fn get(path: &str) -> RouteTestRequest {
 }
 
 #[test]
-fn specific_hosts_come_first() {
+fn specific_hosts_take_precedence() {
     let rules = "
         any:    exact=/a
         near:   host=*.t prefix=/
@@ -37,7 +37,7 @@ fn specific_hosts_come_first() {
 }
 
 #[test]
-fn less_specific_hosts_serve_what_is_left() {
+fn less_specific_hosts_serve_unmatched_requests() {
     let rules = "
         health: exact=/healthz
         near:   host=*.t prefix=/near
@@ -95,7 +95,7 @@ fn ranks_come_before_paths() {
 }
 
 #[test]
-fn paths_go_from_exact_to_any() {
+fn path_precedence_is_from_exact_to_any() {
     let rules = "
         any:      method=GET
         regex:    regex=/a.*
@@ -170,7 +170,7 @@ fn templates_match_by_segment() {
 }
 
 #[test]
-fn templates_rank_by_what_stands_before_their_first_capture() {
+fn templates_rank_by_the_text_before_their_first_capture() {
     let rules = "
         prefix:   prefix=/u
         rest:     template=/u/{rest...}
@@ -250,7 +250,7 @@ fn regexes_match_whole_paths_and_their_case_counts() {
 }
 
 #[test]
-fn many_regexes_of_one_prefix_are_told_apart() {
+fn many_regexes_with_one_prefix_are_distinguished() {
     let mut rules = String::new();
     for number in 0..300 {
         rules.push_str(&format!("r{number}: regex=/[a-z]+/{number}(/.*)?\n"));
@@ -267,7 +267,7 @@ fn many_regexes_of_one_prefix_are_told_apart() {
 }
 
 #[test]
-fn the_plain_scan_disagrees_with_another_rule() {
+fn the_linear_scan_detects_a_wrong_rule() {
     let router = router("a: exact=/a\nb: exact=/b");
     let mut scratch = eddy_route::RouteScratch::new();
     get("/a").with(|a| {
@@ -281,7 +281,7 @@ fn the_plain_scan_disagrees_with_another_rule() {
 }
 
 #[test]
-fn many_rules_of_one_path_are_told_apart() {
+fn many_rules_with_one_path_are_distinguished() {
     let mut rules = String::new();
     for number in 0..200 {
         rules.push_str(&format!("t{number}: prefix=/ header=x-tenant:exact:{number}\n"));
@@ -299,7 +299,7 @@ fn many_rules_of_one_path_are_told_apart() {
 }
 
 #[test]
-fn a_short_prefix_that_comes_first_leaves_what_is_not_below_it() {
+fn a_short_prefix_with_precedence_matches_only_paths_below_it() {
     let rules = "short: prefix=/a rank=-1\nlonger: prefix=/aa\nbelow: prefix=/a/b\nexact: exact=/a";
     let asks = [
         (get("/aa"), "longer"),
@@ -317,7 +317,7 @@ fn a_short_prefix_that_comes_first_leaves_what_is_not_below_it() {
 }
 
 #[test]
-fn many_rules_with_several_methods_are_told_apart() {
+fn many_rules_with_several_methods_are_distinguished() {
     let mut rules = String::new();
     for number in 0..20 {
         rules.push_str(&format!("m{number}: prefix=/ method=A{number} method=B{number}\n"));

@@ -110,7 +110,7 @@ fn rewrites() {
 }
 
 #[test]
-fn all_problems_are_told_in_file_order() {
+fn all_problems_are_reported_in_file_order() {
     let problems = messages("one: host=a..t method=@ exact=x\nfine: exact=/\ntwo: regex=( header=@:present");
     let lines: Vec<&str> = problems.iter().map(|problem| problem.split(": rule").next().unwrap()).collect();
     assert_eq!(lines, ["site.yaml:1", "site.yaml:1", "site.yaml:1", "site.yaml:3", "site.yaml:3"]);

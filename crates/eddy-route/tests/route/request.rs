@@ -73,7 +73,7 @@ impl RouteTestRequest {
             let mut scratch = RouteScratch::new();
             let found = router.lookup(request, &mut scratch).map(|found| (found.rank, found.rule.index));
             let plain =
-                router.lookup_plainly(request, &mut scratch).map(|found| (found.rank, found.rule.index));
+                router.lookup_sequentially(request, &mut scratch).map(|found| (found.rank, found.rule.index));
             assert_eq!(found, plain, "the index agrees with the plain scan: {self:?}");
             found.map(|(_, index)| router.rules()[index as usize].name.to_string())
         })

@@ -52,7 +52,7 @@ fn captures_are_put_into_new_paths() {
 }
 
 #[test]
-fn parameters_that_are_not_compared_stay() {
+fn parameters_that_are_not_matched_are_kept() {
     for (rule, path, expected) in [
         ("exact=/a/b to-matched=/n", "/a/b;p", Some("/n;p")),
         ("exact=/a/b to-matched=/n", "/a;p/b", None),
@@ -68,14 +68,14 @@ fn parameters_that_are_not_compared_stay() {
 }
 
 #[test]
-fn rules_without_rewrite_leave_the_path() {
+fn rules_without_rewrite_keep_the_path() {
     assert_eq!(rewritten(&router("rule: prefix=/"), "/a"), Ok(None));
     assert_eq!(rewritten(&router("rule: to-prefix=/v1"), "*"), Ok(None));
     assert_eq!(rewritten(&router("rule: to=/v1"), "*"), Ok(None));
 }
 
 #[test]
-fn pieces_that_make_something_else_are_refused() {
+fn rewrites_that_change_the_meaning_of_the_path_are_refused() {
     let dots = router("rule: regex=/x([.]+)y to=/files/{1}");
     assert_eq!(rewritten(&dots, "/x..y"), Err(RewriteFault::NotNormal));
     assert_eq!(rewritten(&dots, "/x...y"), Ok(Some("/files/...".to_owned())));
@@ -99,7 +99,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_sent_is_always_normal(path in "/(%20|%C3|%25|[.]|;|/|a|%41|b){0,8}", rule in 0_usize..6) {
+    fn rewritten_paths_are_always_normal(path in "/(%20|%C3|%25|[.]|;|/|a|%41|b){0,8}", rule in 0_usize..6) {
         let rules = [
             "regex=/(.*)(.)(.*) to=/{2}{1}/{3}",
             "regex=/(.{0,3})(.*) to=/x/{1}/{2}",

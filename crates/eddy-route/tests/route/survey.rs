@@ -26,7 +26,7 @@ fn check(first: &str, second: &str, expected: &str) {
 }
 
 #[test]
-fn paths_shadow_what_is_within_them() {
+fn paths_shadow_rules_below_them() {
     let cases = [
         ("prefix=/a", "exact=/a", "shadowed"),
         ("prefix=/a", "exact=/a/b", "shadowed"),
@@ -97,7 +97,7 @@ fn paths_shadow_what_is_within_them() {
 }
 
 #[test]
-fn hosts_and_methods_shadow_what_is_within_them() {
+fn hosts_and_methods_shadow_more_specific_rules() {
     check("host=a.t", "host=a.t", "shadowed");
     check("host=a.t host=b.t", "host=a.t", "shadowed");
     check("host=a.t", "host=a.t host=b.t", "free");
@@ -109,7 +109,7 @@ fn hosts_and_methods_shadow_what_is_within_them() {
 }
 
 #[test]
-fn values_shadow_what_is_within_them() {
+fn values_shadow_more_specific_rules() {
     let cases = [
         ("present", "exact:1", "shadowed"),
         ("present", "absent", "free"),
@@ -167,7 +167,7 @@ fn rules_that_contradict_themselves_are_dead() {
 }
 
 #[test]
-fn fragile_are_rules_that_one_request_may_be_for() {
+fn rules_that_overlap_are_fragile() {
     let check = |rules: &str, expected: Option<&str>| {
         let (_, last) = mark(rules);
         assert_eq!(last.fragile.as_deref(), expected, "{rules}");
@@ -189,7 +189,7 @@ fn fragile_are_rules_that_one_request_may_be_for() {
 }
 
 #[test]
-fn rules_may_hide_another_together() {
+fn several_rules_can_hide_another_together() {
     for (rules, expected) in [
         ("a: prefix=/x header=h:present\nb: prefix=/x header=h:absent\nc: prefix=/x rank=9", &["a", "b"][..]),
         (
@@ -214,7 +214,7 @@ fn rules_may_hide_another_together() {
 }
 
 #[test]
-fn marks_are_shown_by_a_request() {
+fn findings_have_an_example_request() {
     let check = |rules: &str, expected: &str| {
         let (_, last) = mark(rules);
         assert_eq!(last.example.map(|example| example.to_string()).as_deref(), Some(expected), "{rules}");

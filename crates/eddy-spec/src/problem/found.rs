@@ -3,7 +3,7 @@
 use std::fmt;
 
 use eddy_ids::Shared;
-use eddy_model::{WrittenPath, WrittenPlace};
+use eddy_model::{SourcePosition, WrittenPath};
 use serde::Serialize;
 
 /// A source text, and the name under which its problems are reported.
@@ -76,7 +76,7 @@ impl Problem {
     }
 
     /// Creates a problem at a recorded position.
-    pub fn at(place: &WrittenPlace, severity: Severity, message: String, hint: Option<String>) -> Self {
+    pub fn at(place: &SourcePosition, severity: Severity, message: String, hint: Option<String>) -> Self {
         Self {
             path: Shared::clone(&place.file),
             line: place.line,
@@ -102,7 +102,7 @@ impl Problem {
 
     /// Creates an error that concerns a file as a whole, such as one that cannot be read.
     pub fn of_file(path: &str, message: String, hint: Option<String>) -> Self {
-        let place = WrittenPlace { file: path.into(), line: 0, column: 0, length: 0 };
+        let place = SourcePosition { file: path.into(), line: 0, column: 0, length: 0 };
         Self::at(&place, Severity::Error, message, hint)
     }
 }

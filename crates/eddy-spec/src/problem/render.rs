@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_is_passed_once_for_all_its_problems() {
+    fn a_long_line_is_scanned_once_for_all_its_problems() {
         let line: String = (0..20_000).map(|number| format!("ű{number:05}, ")).collect();
         let mut cursor = Cursor::default();
         for number in 0..20_000_u32 {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn colour_comes_only_when_asked_for() {
+    fn colour_is_used_only_if_requested() {
         assert!(render(&[problem()], &[], Colour::Always).contains("\x1b[1;31merror"));
     }
 

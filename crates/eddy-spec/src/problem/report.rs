@@ -245,13 +245,13 @@ impl PendingProblem {
 
 /// Returns `text` as a message may show it: control characters are escaped and long texts are cut.
 pub fn shown(text: &str) -> Cow<'_, str> {
-    let is_fine = text.len() <= SHOWN_CHARS_MAX && !text.contains(is_unshowable);
+    let is_fine = text.len() <= QUOTED_CHARS_MAX && !text.contains(is_unshowable);
     if is_fine {
         return Cow::Borrowed(text);
     }
     let mut out = String::new();
     for (count, character) in text.chars().enumerate() {
-        if count == SHOWN_CHARS_MAX {
+        if count == QUOTED_CHARS_MAX {
             out.push('…');
             break;
         }
@@ -275,7 +275,7 @@ const PROBLEMS_MAX: usize = 1000;
 /// Total budget for suggestions: a comparison costs [`COMPARISON`], a candidate that is skipped costs 1.
 const GUESSES_MAX: usize = 50_000 * COMPARISON;
 /// Maximum number of characters of a value that a message repeats.
-const SHOWN_CHARS_MAX: usize = 60;
+const QUOTED_CHARS_MAX: usize = 60;
 
 #[cfg(test)]
 mod tests {
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_shown_is_worded() {
+    fn only_shown_problems_are_formatted() {
         let mut report = ProblemReport::new();
         let (mut messages, mut hints) = (0, 0);
         for line in 1..=500_000 {
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_that_is_noted_twice_counts_once() {
+    fn a_problem_that_is_reported_twice_counts_once() {
         let mut report = ProblemReport::new();
         for line in (1..=1500).chain(1..=1500) {
             report.error(SourceSpan { line, ..SourceSpan::default() }, "wrong").hint("mend");

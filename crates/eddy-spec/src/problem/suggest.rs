@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_recognised() {
+    fn typos_are_recognised() {
         check("listener", Some("listeners"));
         check("endpiont", Some("endpoints"));
         check("connectTimeout", Some("connect_timeout"));
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_are_not() {
+    fn unrelated_words_get_no_suggestion() {
         check("upstreams", None);
         check("x", None);
         check("", None);
@@ -119,12 +119,12 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_ends_the_guessing() {
+    fn the_budget_limits_the_search_for_suggestions() {
         assert_eq!(closest("route", ["a", "routes"], &mut 0), None);
     }
 
     #[test]
-    fn candidates_that_are_passed_over_cost_as_well() {
+    fn skipped_candidates_cost_budget_as_well() {
         let known: Vec<String> =
             (0..1000).map(|number| format!("cluster-with-a-long-name-{number}")).collect();
         let mut looked_at = 0;

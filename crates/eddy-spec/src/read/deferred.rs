@@ -20,7 +20,7 @@ pub struct Deferred<T> {
 }
 
 impl FromNode for Any {
-    const TAKES_NOTHING: bool = true;
+    const ACCEPTS_NULL: bool = true;
 
     fn read(node: &YamlNode<'_>, _report: &mut ProblemReport) -> Option<Self> {
         Some(Self(Box::new(node.to_static())))

@@ -9,5 +9,5 @@ pub use collection::{Boxed, Either, NamedEntry, NamedMap, OneOrMany};
 pub use deferred::{Any, Deferred};
 pub use shape::{KeyGroup, KeyGroupCount, KeyInfo, MappingInfo, ValueSchema, WordInfo, WordKind};
 pub use value::{
-    FromNode, FromScalar, MappingContext, Misfit, Spanned, entries_of, listed, note_kind, unknown_key,
+    FromNode, FromScalar, InvalidValue, MappingContext, Spanned, entries_of, listed, note_kind, unknown_key,
 };

@@ -16,7 +16,7 @@ pub struct Spanned<T> {
 /// A value that can be read from a node.
 pub trait FromNode: Sized {
     /// Whether an empty node (`~` or `null`) is also a value.
-    const TAKES_NOTHING: bool = false;
+    const ACCEPTS_NULL: bool = false;
 
     /// Reads the value; returns `None` if it is invalid, after reporting the problem.
     fn read(node: &YamlNode<'_>, report: &mut ProblemReport) -> Option<Self>;
@@ -34,7 +34,7 @@ pub trait FromScalar: Sized {
     const IS_PLAIN: bool = false;
 
     /// Parses the text.
-    fn parse(text: &str) -> Result<Self, Misfit>;
+    fn parse(text: &str) -> Result<Self, InvalidValue>;
 
     /// Returns the schema of the texts.
     fn info() -> WordInfo;
@@ -42,7 +42,7 @@ pub trait FromScalar: Sized {
 
 /// Why a text is not a valid value of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Misfit {
+pub enum InvalidValue {
     /// The text is malformed.
     Form {
         /// Hint how to fix it.
@@ -71,7 +71,7 @@ impl<T: FromNode> Spanned<T> {
         if matches!(node.form, YamlNodeKind::Refused) {
             return None;
         }
-        if node.is_nothing() && !T::TAKES_NOTHING {
+        if node.is_nothing() && !T::ACCEPTS_NULL {
             report.error_with(node.place, || format!("expected {}, found nothing", T::shape().what()));
             return None;
         }
@@ -79,7 +79,7 @@ impl<T: FromNode> Spanned<T> {
     }
 }
 
-impl Misfit {
+impl InvalidValue {
     /// A malformed text.
     pub const FORM: Self = Self::Form { hint: None };
 
@@ -131,14 +131,14 @@ impl<T: FromScalar> FromNode for T {
 impl FromScalar for bool {
     const IS_PLAIN: Self = true;
 
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         match text {
             "true" => Ok(true),
             "false" => Ok(false),
             _ => match &*text.to_ascii_lowercase() {
-                "true" | "yes" | "on" | "y" => Err(Misfit::form("write `true`")),
-                "false" | "no" | "off" | "n" => Err(Misfit::form("write `false`")),
-                _ => Err(Misfit::FORM),
+                "true" | "yes" | "on" | "y" => Err(InvalidValue::form("write `true`")),
+                "false" | "no" | "off" | "n" => Err(InvalidValue::form("write `false`")),
+                _ => Err(InvalidValue::FORM),
             },
         }
     }
@@ -167,30 +167,30 @@ fn note_misfit(
     place: SourceSpan,
     text: &str,
     info: impl FnOnce() -> WordInfo,
-    misfit: &Misfit,
+    misfit: &InvalidValue,
     report: &mut ProblemReport,
 ) {
     let message = || {
         let text = shown(text);
         match misfit {
-            Misfit::Form { .. } | Misfit::Choice { .. } => {
+            InvalidValue::Form { .. } | InvalidValue::Choice { .. } => {
                 format!("expected {}, found `{text}`", info().what)
             }
-            Misfit::Range => {
+            InvalidValue::Range => {
                 let info = info();
                 let limit = info.limit.as_deref().expect("a type with a range names it");
                 format!("`{text}` is out of range: expected {limit}")
             }
-            Misfit::Reason { reason, .. } => format!("`{text}` {reason}"),
+            InvalidValue::Reason { reason, .. } => format!("`{text}` {reason}"),
         }
     };
     let hint = match misfit {
-        Misfit::Form { hint } | Misfit::Reason { hint, .. } => hint.clone(),
-        Misfit::Choice { words } => {
+        InvalidValue::Form { hint } | InvalidValue::Reason { hint, .. } => hint.clone(),
+        InvalidValue::Choice { words } => {
             let meant = report.closest(text, words.iter().copied());
             meant.map(|meant| format!("did you mean `{meant}`?"))
         }
-        Misfit::Range => None,
+        InvalidValue::Range => None,
     };
     let found = report.error_with(place, message);
     if let Some(hint) = hint {

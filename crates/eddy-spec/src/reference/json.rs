@@ -35,7 +35,7 @@ impl Json {
     pub(super) fn of(node: &YamlNode<'_>, shape: &ValueSchema) -> Self {
         match (&node.form, shape) {
             (_, ValueSchema::Either(one, other)) => {
-                Self::of(node, if is_fitting(node, one) { one } else { other })
+                Self::of(node, if matches_schema_kind(node, one) { one } else { other })
             }
             (_, ValueSchema::Any) => Self::of_any(node),
             (YamlNodeKind::Text { text, is_plain }, ValueSchema::Word(word)) => match word.kind {
@@ -96,14 +96,14 @@ impl Json {
 }
 
 /// Whether `node` is of the kind (scalar, list or mapping) that `shape` describes.
-fn is_fitting(node: &YamlNode<'_>, shape: &ValueSchema) -> bool {
+fn matches_schema_kind(node: &YamlNode<'_>, shape: &ValueSchema) -> bool {
     match shape {
         ValueSchema::Word(_) => matches!(node.form, YamlNodeKind::Text { .. }),
         ValueSchema::List(_) => matches!(node.form, YamlNodeKind::List(_)),
         ValueSchema::Named { .. } | ValueSchema::Mapping(_) => {
             matches!(node.form, YamlNodeKind::Mapping { .. })
         }
-        ValueSchema::Either(one, other) => is_fitting(node, one) || is_fitting(node, other),
+        ValueSchema::Either(one, other) => matches_schema_kind(node, one) || matches_schema_kind(node, other),
         ValueSchema::Any => true,
     }
 }

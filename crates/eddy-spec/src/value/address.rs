@@ -7,14 +7,14 @@ use eddy_config::{AddressBlock, ListenAddress};
 use eddy_model::EndpointAddress;
 
 use super::host::{parse_host, parse_port};
-use crate::read::{FromScalar, Misfit, WordInfo};
+use crate::read::{FromScalar, InvalidValue, WordInfo};
 
 /// Address of an endpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointAddressText(pub EndpointAddress);
 
 impl FromScalar for ListenAddress {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         match text.strip_prefix("unix:") {
             Some(path) => parse_socket_path(path).map(Self::Unix),
             None => parse_socket_address(text).map(Self::Tcp),
@@ -31,7 +31,7 @@ impl FromScalar for ListenAddress {
 }
 
 impl FromScalar for SocketAddr {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         parse_socket_address(text)
     }
 
@@ -44,24 +44,27 @@ impl FromScalar for SocketAddr {
 }
 
 impl FromScalar for EndpointAddressText {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         if let Some(path) = text.strip_prefix("unix:") {
             return parse_socket_path(path).map(|path| Self(EndpointAddress::Unix(path)));
         }
         if text.contains("://") {
-            return Err(Misfit::reason_with_hint("is not an endpoint", "write `host:port` without a scheme"));
+            return Err(InvalidValue::reason_with_hint(
+                "is not an endpoint",
+                "write `host:port` without a scheme",
+            ));
         }
         if let Ok(address) = text.parse::<SocketAddr>() {
             parse_port(&address.port().to_string())?;
             return Ok(Self(EndpointAddress::Socket(address)));
         }
         let Some((host, port)) = text.rsplit_once(':') else {
-            return Err(Misfit::reason_with_hint("has no port", format!("write `{text}:80`")));
+            return Err(InvalidValue::reason_with_hint("has no port", format!("write `{text}:80`")));
         };
         let port = parse_port(port)?;
         let host = parse_host(host)?;
         if host.starts_with('[') || is_dotted_number(&host) {
-            return Err(Misfit::reason("is not a valid IP address with a port"));
+            return Err(InvalidValue::reason("is not a valid IP address with a port"));
         }
         Ok(Self(EndpointAddress::Name { host: host.into(), port }))
     }
@@ -76,18 +79,18 @@ impl FromScalar for EndpointAddressText {
 }
 
 impl FromScalar for AddressBlock {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         let (address, bits) = match text.split_once('/') {
             Some((address, bits)) => (address, Some(bits)),
             None => (text, None),
         };
-        let Ok(address) = address.parse::<IpAddr>() else { return Err(Misfit::FORM) };
+        let Ok(address) = address.parse::<IpAddr>() else { return Err(InvalidValue::FORM) };
         let width = if address.is_ipv4() { 32 } else { 128 };
         let prefix_bits = match bits.map(str::parse::<u8>) {
             None => width,
             Some(Ok(bits)) if bits <= width => bits,
             Some(_) => {
-                return Err(Misfit::reason(format!(
+                return Err(InvalidValue::reason(format!(
                     "is not an address block: the prefix length is 0 to {width}"
                 )));
             }
@@ -96,7 +99,7 @@ impl FromScalar for AddressBlock {
         let first = block.first_address();
         if first != address {
             let hint = format!("write `{first}/{prefix_bits}`");
-            return Err(Misfit::reason_with_hint("has bits set after its prefix", hint));
+            return Err(InvalidValue::reason_with_hint("has bits set after its prefix", hint));
         }
         match (address.to_canonical(), prefix_bits.checked_sub(96)) {
             // Peers with an IPv4-mapped address are compared as IPv4.
@@ -115,37 +118,37 @@ impl FromScalar for AddressBlock {
     }
 }
 
-fn parse_socket_address(text: &str) -> Result<SocketAddr, Misfit> {
+fn parse_socket_address(text: &str) -> Result<SocketAddr, InvalidValue> {
     if let Ok(address) = text.parse() {
         return Ok(address);
     }
     if text.parse::<IpAddr>().is_ok() {
-        return Err(Misfit::reason_with_hint(
+        return Err(InvalidValue::reason_with_hint(
             "has no port",
             "write for example `127.0.0.1:8080` or `'[::1]:8080'`",
         ));
     }
     match text.rsplit_once(':') {
-        Some(("", port)) => Err(Misfit::form(format!(
+        Some(("", port)) => Err(InvalidValue::form(format!(
             "write `0.0.0.0:{port}` for every IPv4 address, `'[::]:{port}'` for every address"
         ))),
-        Some(("*", port)) => Err(Misfit::form(format!("write `'[::]:{port}'` for every address"))),
+        Some(("*", port)) => Err(InvalidValue::form(format!("write `'[::]:{port}'` for every address"))),
         Some(("localhost", port)) => {
-            Err(Misfit::form(format!("write `127.0.0.1:{port}` or `'[::1]:{port}'`")))
+            Err(InvalidValue::form(format!("write `127.0.0.1:{port}` or `'[::1]:{port}'`")))
         }
-        Some(_) | None => Err(Misfit::FORM),
+        Some(_) | None => Err(InvalidValue::FORM),
     }
 }
 
-fn parse_socket_path(path: &str) -> Result<PathBuf, Misfit> {
+fn parse_socket_path(path: &str) -> Result<PathBuf, InvalidValue> {
     if !path.starts_with('/') {
-        return Err(Misfit::reason_with_hint(
+        return Err(InvalidValue::reason_with_hint(
             "has no absolute path",
             "write for example `unix:/run/eddy.sock`",
         ));
     }
     if path.len() > SOCKET_PATH_BYTES_MAX || path.contains('\0') {
-        return Err(Misfit::reason(format!(
+        return Err(InvalidValue::reason(format!(
             "is too long: a socket path has at most {SOCKET_PATH_BYTES_MAX} bytes"
         )));
     }

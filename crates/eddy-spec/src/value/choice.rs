@@ -10,7 +10,7 @@ use eddy_http::GrpcStatus;
 use eddy_model::{Balance, LinkProtocol, ServerCheck, TlsVersion};
 use eddy_route::RegexRank;
 
-use crate::read::{FromScalar, Misfit, WordInfo, WordKind, listed};
+use crate::read::{FromScalar, InvalidValue, WordInfo, WordKind, listed};
 
 /// Minimum severity of messages that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ macro_rules! keywords {
     ($($name:ident: $meanings:ident;)+) => {
         $(
             impl FromScalar for $name {
-                fn parse(text: &str) -> Result<Self, Misfit> {
+                fn parse(text: &str) -> Result<Self, InvalidValue> {
                     choose(text, $meanings)
                 }
 
@@ -93,7 +93,7 @@ macro_rules! keywords {
 }
 
 /// A keyword, its value and its meaning.
-type Meaning<T> = (&'static str, T, &'static str);
+type KeywordMeaning<T> = (&'static str, T, &'static str);
 
 keywords! {
     Balance: BALANCES;
@@ -130,7 +130,7 @@ keywords! {
 impl FromScalar for RedirectStatus {
     const IS_PLAIN: bool = true;
 
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         choose(text, REDIRECT_STATUSES)
     }
 
@@ -140,10 +140,10 @@ impl FromScalar for RedirectStatus {
 }
 
 impl FromScalar for DialectName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         choose(text, DIALECTS).map_err(|_| {
             let known: Vec<&str> = DIALECTS.iter().map(|(word, ..)| *word).collect();
-            Misfit::reason(format!("is not a supported dialect: expected {}", listed(&known, "or")))
+            InvalidValue::reason(format!("is not a supported dialect: expected {}", listed(&known, "or")))
         })
     }
 
@@ -153,9 +153,9 @@ impl FromScalar for DialectName {
 }
 
 impl FromScalar for AcmeChallenge {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         if text == "dns-01" {
-            return Err(Misfit::form(
+            return Err(InvalidValue::form(
                 "eddy does not create DNS records: list each host, and use another challenge",
             ));
         }
@@ -167,24 +167,24 @@ impl FromScalar for AcmeChallenge {
     }
 }
 
-fn choose<T: Copy>(text: &str, meanings: &[Meaning<T>]) -> Result<T, Misfit> {
+fn choose<T: Copy>(text: &str, meanings: &[KeywordMeaning<T>]) -> Result<T, InvalidValue> {
     if let Some((_, value, _)) = meanings.iter().find(|(word, ..)| *word == text) {
         return Ok(*value);
     }
     // Numbers are not suggested: one number is not a misspelling of another.
     let words = meanings.iter().map(|(word, ..)| *word);
-    Err(Misfit::Choice {
+    Err(InvalidValue::Choice {
         words: words.filter(|word| !word.starts_with(|c: char| c.is_ascii_digit())).collect(),
     })
 }
 
-fn info<T>(meanings: &[Meaning<T>], kind: WordKind) -> WordInfo {
+fn info<T>(meanings: &[KeywordMeaning<T>], kind: WordKind) -> WordInfo {
     let words: Vec<&str> = meanings.iter().map(|(word, ..)| *word).collect();
     let choices = meanings.iter().map(|(word, _, meaning)| (*word, *meaning)).collect();
     WordInfo { kind, choices, ..WordInfo::text(&listed(&words, "or")) }
 }
 
-const BALANCES: &[Meaning<Balance>] = &[
+const BALANCES: &[KeywordMeaning<Balance>] = &[
     ("round_robin", Balance::RoundRobin, "each endpoint in turn (smooth weighted round robin)"),
     (
         "least_request",
@@ -206,13 +206,13 @@ const BALANCES: &[Meaning<Balance>] = &[
     ),
 ];
 
-const PROTOCOLS: &[Meaning<LinkProtocol>] = &[
+const PROTOCOLS: &[KeywordMeaning<LinkProtocol>] = &[
     ("http1", LinkProtocol::Http1, "HTTP/1.1, one request at a time on a connection"),
     ("http2", LinkProtocol::Http2, "HTTP/2, concurrent requests on a connection; endpoints must support it"),
     ("auto", LinkProtocol::Auto, "HTTP/2 if the endpoint negotiates it over TLS, otherwise HTTP/1.1"),
 ];
 
-const FAILOVER_REASONS: &[Meaning<FailoverReason>] = &[
+const FAILOVER_REASONS: &[KeywordMeaning<FailoverReason>] = &[
     (
         "unreachable",
         FailoverReason::Unreachable,
@@ -226,12 +226,12 @@ const FAILOVER_REASONS: &[Meaning<FailoverReason>] = &[
     ),
 ];
 
-const FORMATS: &[Meaning<LogFormat>] = &[
+const FORMATS: &[KeywordMeaning<LogFormat>] = &[
     ("text", LogFormat::Text, "a human-readable line"),
     ("json", LogFormat::Json, "one JSON object per line"),
 ];
 
-const LEVELS: &[Meaning<LogLevelName>] = &[
+const LEVELS: &[KeywordMeaning<LogLevelName>] = &[
     ("error", LogLevelName("error"), "failures"),
     ("warn", LogLevelName("warn"), "also conditions that need attention"),
     ("info", LogLevelName("info"), "also starts, reloads and stops"),
@@ -239,10 +239,10 @@ const LEVELS: &[Meaning<LogLevelName>] = &[
     ("trace", LogLevelName("trace"), "everything"),
 ];
 
-const SCHEMES: &[Meaning<Scheme>] =
+const SCHEMES: &[KeywordMeaning<Scheme>] =
     &[("http", Scheme("http"), "without TLS"), ("https", Scheme("https"), "with TLS")];
 
-const TLS_VERSIONS: &[Meaning<TlsVersion>] = &[
+const TLS_VERSIONS: &[KeywordMeaning<TlsVersion>] = &[
     (
         "tls1.2",
         TlsVersion::Tls12,
@@ -251,17 +251,17 @@ const TLS_VERSIONS: &[Meaning<TlsVersion>] = &[
     ("tls1.3", TlsVersion::Tls13, "TLS 1.3 only"),
 ];
 
-const PROXY_VERSIONS: &[Meaning<ProxyVersion>] = &[
+const PROXY_VERSIONS: &[KeywordMeaning<ProxyVersion>] = &[
     ("v1", ProxyVersion::V1, "a text line, which every proxy supports"),
     ("v2", ProxyVersion::V2, "binary, shorter and faster to parse"),
 ];
 
-const TRANSPORTS: &[Meaning<TransportName>] = &[
+const TRANSPORTS: &[KeywordMeaning<TransportName>] = &[
     ("tcp", TransportName::Tcp, "connections"),
     ("udp", TransportName::Udp, "datagrams, which are forwarded by session; needs `forward`"),
 ];
 
-const CHALLENGES: &[Meaning<AcmeChallenge>] = &[
+const CHALLENGES: &[KeywordMeaning<AcmeChallenge>] = &[
     (
         "tls-alpn-01",
         AcmeChallenge::TlsAlpn01,
@@ -274,13 +274,13 @@ const CHALLENGES: &[Meaning<AcmeChallenge>] = &[
     ),
 ];
 
-const SERVER_CHECKS: &[Meaning<ServerCheck>] = &[
+const SERVER_CHECKS: &[KeywordMeaning<ServerCheck>] = &[
     ("full", ServerCheck::Full, "a certificate that an authority has issued for the server name"),
     ("authority", ServerCheck::Authority, "a certificate that an authority has issued, for any name"),
     ("none", ServerCheck::Nothing, "any certificate"),
 ];
 
-const REDIRECT_STATUSES: &[Meaning<RedirectStatus>] = &[
+const REDIRECT_STATUSES: &[KeywordMeaning<RedirectStatus>] = &[
     ("301", RedirectStatus(301), "permanent; clients may change the method to GET"),
     ("302", RedirectStatus(302), "temporary; clients may change the method to GET"),
     ("303", RedirectStatus(303), "see other: clients change the method to GET"),
@@ -288,18 +288,18 @@ const REDIRECT_STATUSES: &[Meaning<RedirectStatus>] = &[
     ("308", RedirectStatus(308), "permanent, with the same method"),
 ];
 
-const REGEX_RANKS: &[Meaning<RegexRank>] = &[
+const REGEX_RANKS: &[KeywordMeaning<RegexRank>] = &[
     ("before_prefix", RegexRank::BeforePrefix, "after exact paths, before prefixes, as in most gateways"),
     ("before_catch_all", RegexRank::BeforeCatchAll, "after prefixes other than `/`"),
     ("last", RegexRank::Last, "after all prefixes; a rule for `/` without conditions then hides them"),
 ];
 
-const DIALECTS: &[Meaning<DialectName>] = &[
+const DIALECTS: &[KeywordMeaning<DialectName>] = &[
     ("eddy", DialectName::Eddy, "eddy's own rules and their order"),
     ("nginx", DialectName::Nginx, "servers and locations of an nginx.conf, from a `file`"),
 ];
 
-const FAILURES: &[Meaning<FailurePolicy>] = &[
+const FAILURES: &[KeywordMeaning<FailurePolicy>] = &[
     ("closed", FailurePolicy::Closed, "the response is 500, or is cut off if it has begun"),
     (
         "open",
@@ -308,31 +308,31 @@ const FAILURES: &[Meaning<FailurePolicy>] = &[
     ),
 ];
 
-const LUA_LIBRARIES: &[Meaning<LuaLibraryName>] = &[
+const LUA_LIBRARIES: &[KeywordMeaning<LuaLibraryName>] = &[
     ("os", LuaLibraryName::Os, "the clock, the environment and other programs"),
     ("io", LuaLibraryName::Io, "files"),
     ("package", LuaLibraryName::Package, "`require`: modules in Lua and C"),
     ("ffi", LuaLibraryName::Ffi, "all memory of the process"),
 ];
 
-const ID_FORMATS: &[Meaning<IdFormat>] = &[
+const ID_FORMATS: &[KeywordMeaning<IdFormat>] = &[
     ("hex", IdFormat::Hex, "32 hexadecimal digits"),
     ("uuid4", IdFormat::Uuid4, "a random UUID"),
     ("uuid7", IdFormat::Uuid7, "a UUID that begins with the time, so that IDs sort by time"),
 ];
 
-const RATE_FIELDS: &[Meaning<RateFields>] = &[
+const RATE_FIELDS: &[KeywordMeaning<RateFields>] = &[
     ("never", RateFields::Never, "none"),
     ("refused", RateFields::Refused, "responses with status 429"),
     ("always", RateFields::Always, "all"),
 ];
 
-const RATE_KEYS: &[Meaning<RateKeyName>] = &[
+const RATE_KEYS: &[KeywordMeaning<RateKeyName>] = &[
     ("all", RateKeyName::All, "all requests together"),
     ("client", RateKeyName::Client, "the requests of one client address, or of one IPv6 prefix"),
 ];
 
-const REDACT_EDITS: &[Meaning<RedactEditName>] = &[
+const REDACT_EDITS: &[KeywordMeaning<RedactEditName>] = &[
     ("drop", RedactEditName::Drop, "they are removed"),
     (
         "mask",
@@ -346,13 +346,13 @@ const REDACT_EDITS: &[Meaning<RedactEditName>] = &[
     ),
 ];
 
-const DIRECTIONS: &[Meaning<Directions>] = &[
+const DIRECTIONS: &[KeywordMeaning<Directions>] = &[
     ("both", Directions::Both, "requests and responses"),
     ("request", Directions::Requests, "requests"),
     ("response", Directions::Responses, "responses"),
 ];
 
-const UNREADABLE: &[Meaning<Unreadable>] = &[
+const UNREADABLE: &[KeywordMeaning<Unreadable>] = &[
     (
         "refuse",
         Unreadable::Refuse,
@@ -361,39 +361,39 @@ const UNREADABLE: &[Meaning<Unreadable>] = &[
     ("pass", Unreadable::Pass, "they are forwarded unchanged"),
 ];
 
-const ANY_VALUES: &[Meaning<AnyValues>] = &[
+const ANY_VALUES: &[KeywordMeaning<AnyValues>] = &[
     ("drop", AnyValues::Drop, "they are removed, but not their types"),
     ("pass", AnyValues::Pass, "they are forwarded unchanged"),
 ];
 
-const WHICH_MESSAGE: &[Meaning<WhichMessage>] = &[
+const WHICH_MESSAGE: &[KeywordMeaning<WhichMessage>] = &[
     ("first", WhichMessage::First, "the first; later messages are not inspected"),
     ("last", WhichMessage::Last, "the last"),
 ];
 
-const UNKNOWN_REQUESTS: &[Meaning<UnknownRequests>] = &[
+const UNKNOWN_REQUESTS: &[KeywordMeaning<UnknownRequests>] = &[
     ("pass", UnknownRequests::Pass, "they are forwarded unchanged"),
     ("refuse", UnknownRequests::Refuse, "the response is 404, or 405 if the path is known"),
 ];
 
-const UNKNOWN: &[Meaning<Unknown>] =
+const UNKNOWN: &[KeywordMeaning<Unknown>] =
     &[("refuse", Unknown::Refuse, "the response is 400"), ("ignore", Unknown::Ignore, "they are ignored")];
 
-const STREAM_FORMS: &[Meaning<StreamForm>] = &[
+const STREAM_FORMS: &[KeywordMeaning<StreamForm>] = &[
     ("array", StreamForm::Array, "as elements of a JSON array"),
     ("lines", StreamForm::Lines, "one per line, as `application/x-ndjson`"),
     ("events", StreamForm::Events, "as events of a `text/event-stream`"),
 ];
 
-const JSON_NAMES: &[Meaning<JsonFieldNaming>] = &[
+const JSON_NAMES: &[KeywordMeaning<JsonFieldNaming>] = &[
     ("json", JsonFieldNaming::Json, "JSON names, in camel case unless `json_name` specifies another"),
     ("declared", JsonFieldNaming::Declared, "names as declared"),
 ];
 
-const ENUM_FORMS: &[Meaning<EnumForm>] =
+const ENUM_FORMS: &[KeywordMeaning<EnumForm>] =
     &[("names", EnumForm::Names, "by name"), ("numbers", EnumForm::Numbers, "by number")];
 
-const GRPC_STATUSES: &[Meaning<GrpcStatus>] = &[
+const GRPC_STATUSES: &[KeywordMeaning<GrpcStatus>] = &[
     ("cancelled", GrpcStatus::Cancelled, "1, the operation was cancelled"),
     ("unknown", GrpcStatus::Unknown, "2, unknown error"),
     ("invalid_argument", GrpcStatus::InvalidArgument, "3, the client specified an invalid argument"),
@@ -436,12 +436,12 @@ const GRPC_STATUSES: &[Meaning<GrpcStatus>] = &[
     ),
 ];
 
-const ISOLATIONS: &[Meaning<WasmIsolation>] = &[
+const ISOLATIONS: &[KeywordMeaning<WasmIsolation>] = &[
     ("worker", WasmIsolation::Worker, "each worker has an instance; a fault ends all exchanges in it"),
     ("stream", WasmIsolation::Stream, "each exchange has an instance; a fault ends only that exchange"),
 ];
 
-const CONNECTS: &[Meaning<Connect>] = &[
+const CONNECTS: &[KeywordMeaning<Connect>] = &[
     ("refuse", Connect::Refuse, "the response is 501"),
     ("pass", Connect::Pass, "it is forwarded to an endpoint, which opens or refuses the tunnel"),
     (

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::number::parse_digits;
-use crate::read::{FromScalar, Misfit, WordInfo};
+use crate::read::{FromScalar, InvalidValue, WordInfo};
 
 /// A duration from `LEAST` to `MOST` milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,11 +16,11 @@ impl<const LEAST: u64, const MOST: u64> From<Time<LEAST, MOST>> for Duration {
 }
 
 impl<const LEAST: u64, const MOST: u64> FromScalar for Time<LEAST, MOST> {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         let duration = parse_duration(text)?;
         let least = Duration::from_millis(LEAST);
         let most = Duration::from_millis(MOST);
-        if (least..=most).contains(&duration) { Ok(Self(duration)) } else { Err(Misfit::Range) }
+        if (least..=most).contains(&duration) { Ok(Self(duration)) } else { Err(InvalidValue::Range) }
     }
 
     fn info() -> WordInfo {
@@ -32,7 +32,7 @@ impl<const LEAST: u64, const MOST: u64> FromScalar for Time<LEAST, MOST> {
     }
 }
 
-fn parse_duration(text: &str) -> Result<Duration, Misfit> {
+fn parse_duration(text: &str) -> Result<Duration, InvalidValue> {
     let digits_end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(digits_end);
     let unit_ms = match unit {
@@ -42,18 +42,18 @@ fn parse_duration(text: &str) -> Result<Duration, Misfit> {
         "h" => 3_600_000,
         _ => return Err(misfit(digits, unit)),
     };
-    let millis = parse_digits(digits)?.checked_mul(unit_ms).ok_or(Misfit::Range)?;
+    let millis = parse_digits(digits)?.checked_mul(unit_ms).ok_or(InvalidValue::Range)?;
     Ok(Duration::from_millis(millis))
 }
 
 /// Returns the problem with an unknown unit, with a hint.
-fn misfit(digits: &str, unit: &str) -> Misfit {
+fn misfit(digits: &str, unit: &str) -> InvalidValue {
     if digits.is_empty() {
-        return Misfit::FORM;
+        return InvalidValue::FORM;
     }
     let ours = match &*unit.trim().to_ascii_lowercase() {
         "" => {
-            return Misfit::form(format!(
+            return InvalidValue::form(format!(
                 "add a unit: `{digits}ms`, `{digits}s`, `{digits}m` or `{digits}h`"
             ));
         }
@@ -61,16 +61,16 @@ fn misfit(digits: &str, unit: &str) -> Misfit {
         "sec" | "secs" | "second" | "seconds" | "s" => "s",
         "min" | "mins" | "minute" | "minutes" | "m" => "m",
         "hr" | "hrs" | "hour" | "hours" | "h" => "h",
-        "d" | "day" | "days" => return Misfit::form("the units are ms, s, m and h; a day is `24h`"),
+        "d" | "day" | "days" => return InvalidValue::form("the units are ms, s, m and h; a day is `24h`"),
         "us" | "µs" | "ns" => {
-            return Misfit::form("the units are ms, s, m and h; the smallest value is `1ms`");
+            return InvalidValue::form("the units are ms, s, m and h; the smallest value is `1ms`");
         }
         other if other.starts_with('.') => {
-            return Misfit::form("write a whole number of a smaller unit: `1500ms`");
+            return InvalidValue::form("write a whole number of a smaller unit: `1500ms`");
         }
-        _ => return Misfit::form("the units are ms, s, m and h"),
+        _ => return InvalidValue::form("the units are ms, s, m and h"),
     };
-    Misfit::form(format!("write `{digits}{ours}`"))
+    InvalidValue::form(format!("write `{digits}{ours}`"))
 }
 
 /// Formats a number of milliseconds in the largest unit that divides it.
@@ -91,7 +91,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{duration_text, parse_duration};
-    use crate::read::Misfit;
+    use crate::read::InvalidValue;
 
     #[test]
     fn the_units_are_ms_s_m_and_h() {
@@ -106,9 +106,9 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_are_refused_with_the_way_out() {
+    fn other_forms_are_refused_with_a_hint() {
         let check = |text: &str, hint: &str| match parse_duration(text) {
-            Err(Misfit::Form { hint: Some(found) }) => assert!(found.contains(hint), "{text}: {found}"),
+            Err(InvalidValue::Form { hint: Some(found) }) => assert!(found.contains(hint), "{text}: {found}"),
             other => panic!("{text}: {other:?}"),
         };
         check("10", "`10s`");
@@ -118,25 +118,25 @@ mod tests {
         check("1.5s", "1500ms");
         check("10 apples", "units are");
         check("010s", "leading zeros");
-        assert_eq!(parse_duration("soon"), Err(Misfit::FORM));
-        assert_eq!(parse_duration("-1s"), Err(Misfit::FORM));
-        assert_eq!(parse_duration("99999999999999999999h"), Err(Misfit::Range));
-        assert_eq!(parse_duration("18446744073709551615h"), Err(Misfit::Range));
+        assert_eq!(parse_duration("soon"), Err(InvalidValue::FORM));
+        assert_eq!(parse_duration("-1s"), Err(InvalidValue::FORM));
+        assert_eq!(parse_duration("99999999999999999999h"), Err(InvalidValue::Range));
+        assert_eq!(parse_duration("18446744073709551615h"), Err(InvalidValue::Range));
     }
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_again(millis in 0..=u64::MAX) {
+        fn written_values_are_parsed_back(millis in 0..=u64::MAX) {
             prop_assert_eq!(parse_duration(&duration_text(millis)), Ok(Duration::from_millis(millis)));
         }
 
         #[test]
-        fn any_text_is_taken_or_refused(text in ".{0,40}") {
+        fn any_text_is_accepted_or_refused(text in ".{0,40}") {
             let _ = parse_duration(&text);
         }
 
         #[test]
-        fn near_misses_are_taken_or_refused(text in "[0-9 .mshd-]{0,24}") {
+        fn near_misses_are_accepted_or_refused(text in "[0-9 .mshd-]{0,24}") {
             let _ = parse_duration(&text);
         }
     }

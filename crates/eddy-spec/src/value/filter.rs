@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use eddy_builtin::{OriginPattern, RequestFraction};
 
-use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
+use crate::read::{FromScalar, InvalidValue, WordInfo, WordKind};
 
 /// Path of a file or directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,9 +23,9 @@ pub struct OriginText(pub OriginPattern);
 pub struct OrAll<T>(pub Option<T>);
 
 impl FromScalar for FilePath {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         if text.is_empty() || text.contains('\0') || text.len() > PATH_BYTES_MAX {
-            return Err(Misfit::FORM);
+            return Err(InvalidValue::FORM);
         }
         Ok(Self(PathBuf::from(text)))
     }
@@ -36,12 +36,14 @@ impl FromScalar for FilePath {
 }
 
 impl FromScalar for UserName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         if text.contains(':') || text.chars().any(char::is_control) {
-            return Err(Misfit::reason("is not a user name: colons and control characters are not allowed"));
+            return Err(InvalidValue::reason(
+                "is not a user name: colons and control characters are not allowed",
+            ));
         }
         if text.is_empty() || text.len() > USER_BYTES_MAX {
-            return Err(Misfit::reason(format!(
+            return Err(InvalidValue::reason(format!(
                 "is not a user name: a user name has 1 to {USER_BYTES_MAX} bytes"
             )));
         }
@@ -54,11 +56,11 @@ impl FromScalar for UserName {
 }
 
 impl FromScalar for OriginText {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         if text.len() > ORIGIN_BYTES_MAX {
-            return Err(Misfit::reason(format!("is too long: at most {ORIGIN_BYTES_MAX} bytes")));
+            return Err(InvalidValue::reason(format!("is too long: at most {ORIGIN_BYTES_MAX} bytes")));
         }
-        OriginPattern::parse(text).map(Self).map_err(|error| Misfit::reason(error.to_string()))
+        OriginPattern::parse(text).map(Self).map_err(|error| InvalidValue::reason(error.to_string()))
     }
 
     fn info() -> WordInfo {
@@ -70,7 +72,7 @@ impl FromScalar for OriginText {
 }
 
 impl<T: FromScalar> FromScalar for OrAll<T> {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         if text == "*" { Ok(Self(None)) } else { T::parse(text).map(|value| Self(Some(value))) }
     }
 
@@ -82,19 +84,20 @@ impl<T: FromScalar> FromScalar for OrAll<T> {
 impl FromScalar for RequestFraction {
     const IS_PLAIN: bool = true;
 
-    fn parse(text: &str) -> Result<Self, Misfit> {
-        let text =
-            text.strip_suffix('%').map_or(Ok(text), |text| Err(Misfit::form(format!("write `{text}`"))))?;
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
+        let text = text
+            .strip_suffix('%')
+            .map_or(Ok(text), |text| Err(InvalidValue::form(format!("write `{text}`"))))?;
         let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
         let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         if !is_number(whole) || !is_number(part) || part.len() > 4 || whole.len() > 9 {
-            return Err(Misfit::form("write a number with at most four decimal places"));
+            return Err(InvalidValue::form("write a number with at most four decimal places"));
         }
-        let millionths = |text: &str| text.parse::<u32>().map_err(|_| Misfit::FORM);
+        let millionths = |text: &str| text.parse::<u32>().map_err(|_| InvalidValue::FORM);
         let share =
             millionths(whole)?.saturating_mul(10_000).saturating_add(millionths(&format!("{part:0<4}"))?);
         if share > 1_000_000 {
-            return Err(Misfit::Range);
+            return Err(InvalidValue::Range);
         }
         Ok(Self(share))
     }
@@ -120,7 +123,7 @@ mod tests {
     use eddy_builtin::RequestFraction;
 
     use super::{OriginText, UserName};
-    use crate::read::{FromScalar, Misfit};
+    use crate::read::{FromScalar, InvalidValue};
 
     #[test]
     fn percentages_are_exact() {
@@ -129,14 +132,14 @@ mod tests {
         {
             assert_eq!(RequestFraction::parse(text).map(|percent| percent.0), Ok(share), "{text}");
         }
-        assert_eq!(RequestFraction::parse("100.0001"), Err(Misfit::Range));
+        assert_eq!(RequestFraction::parse("100.0001"), Err(InvalidValue::Range));
         for text in ["", ".", "1.", ".5", "-1", "1e1", "5%", "0.00001"] {
             assert!(RequestFraction::parse(text).is_err(), "{text}");
         }
     }
 
     #[test]
-    fn users_have_no_colon() {
+    fn user_names_cannot_contain_a_colon() {
         assert!(UserName::parse("ä b").is_ok());
         for text in ["", "a:b", "a\nb"] {
             assert!(UserName::parse(text).is_err(), "{text}");

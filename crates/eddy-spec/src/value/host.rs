@@ -6,7 +6,7 @@ use eddy_ids::Shared;
 use eddy_route::HostPattern;
 use eddy_tls::is_server_name;
 
-use crate::read::{FromScalar, Misfit, WordInfo};
+use crate::read::{FromScalar, InvalidValue, WordInfo};
 
 /// A host with an optional port, as in a `Host` header.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct DirectoryUrl(pub String);
 pub struct EmailAddress(pub String);
 
 impl FromScalar for HostPattern {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         if text == "*" {
             return Ok(Self::Any);
         }
@@ -37,7 +37,7 @@ impl FromScalar for HostPattern {
             return Ok(Self::Suffix(parse_host(suffix)?));
         }
         if text.contains('*') {
-            return Err(Misfit::reason_with_hint(
+            return Err(InvalidValue::reason_with_hint(
                 "is not a host: a wildcard replaces whole leading labels",
                 "write `'*.example.com'`, or `'*'` for any host",
             ));
@@ -55,7 +55,7 @@ impl FromScalar for HostPattern {
 }
 
 impl FromScalar for HostAndPort {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         let bare = text.rsplit_once(':').filter(|(_, port)| !port.contains(']'));
         let (host, port) = match bare {
             Some((host, port)) => (host, Some(parse_port(port)?)),
@@ -75,13 +75,13 @@ impl FromScalar for HostAndPort {
 }
 
 impl FromScalar for ServerName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         if let Ok(address) = text.parse::<IpAddr>() {
             return Ok(Self(address.to_string().into()));
         }
         let host = parse_host(text)?;
         if !is_server_name(&host) {
-            return Err(Misfit::reason("is not a name for which a certificate can be issued"));
+            return Err(InvalidValue::reason("is not a name for which a certificate can be issued"));
         }
         Ok(Self(host.into()))
     }
@@ -93,19 +93,19 @@ impl FromScalar for ServerName {
 }
 
 impl FromScalar for CertifiedHost {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         if text.contains('*') {
-            return Err(Misfit::reason_with_hint(
+            return Err(InvalidValue::reason_with_hint(
                 "cannot be ordered: authorities verify wildcards only by a DNS record",
                 "list each host, or get the certificate elsewhere and set `chain` and `key` to its files",
             ));
         }
         let host = parse_host(text)?;
         if host.starts_with('[') || host.parse::<IpAddr>().is_ok() {
-            return Err(Misfit::reason_with_hint("is an IP address", "write a host name"));
+            return Err(InvalidValue::reason_with_hint("is an IP address", "write a host name"));
         }
         if !host.contains('.') || !is_server_name(&host) {
-            return Err(Misfit::reason_with_hint(
+            return Err(InvalidValue::reason_with_hint(
                 "is not a full host name",
                 "write the full name, such as `www.example.com`",
             ));
@@ -119,15 +119,15 @@ impl FromScalar for CertifiedHost {
 }
 
 impl FromScalar for DirectoryUrl {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         let Some(rest) = text.strip_prefix("https://") else {
-            return Err(Misfit::form("the URL must begin with `https://`"));
+            return Err(InvalidValue::form("the URL must begin with `https://`"));
         };
         let is_plain = rest.bytes().all(|byte| byte.is_ascii_graphic() && !b"@\"<>\\^`{|}#".contains(&byte));
         let (authority, _) = rest.split_once('/').unwrap_or((rest, ""));
         HostAndPort::parse(authority)?;
         if !is_plain || text.len() > URL_BYTES_MAX {
-            return Err(Misfit::FORM);
+            return Err(InvalidValue::FORM);
         }
         Ok(Self(text.to_owned()))
     }
@@ -141,14 +141,14 @@ impl FromScalar for DirectoryUrl {
 }
 
 impl FromScalar for EmailAddress {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && !b",;<>()\"?&#".contains(&byte));
         match text.rsplit_once('@') {
             Some((mailbox, host)) if is_plain && !mailbox.is_empty() && text.len() <= HOST_BYTES_MAX => {
                 parse_host(host)?;
                 Ok(Self(text.to_owned()))
             }
-            Some(_) | None => Err(Misfit::FORM),
+            Some(_) | None => Err(InvalidValue::FORM),
         }
     }
 
@@ -158,29 +158,31 @@ impl FromScalar for EmailAddress {
 }
 
 /// Parses a host name or address, and returns it in lower case without a final dot; punycode is unchanged.
-pub(super) fn parse_host(text: &str) -> Result<String, Misfit> {
+pub(super) fn parse_host(text: &str) -> Result<String, InvalidValue> {
     if let Some(address) = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         return match address.parse::<Ipv6Addr>() {
             Ok(address) => Ok(format!("[{address}]")),
-            Err(_) => Err(Misfit::reason("is not a host: brackets enclose an IPv6 address")),
+            Err(_) => Err(InvalidValue::reason("is not a host: brackets enclose an IPv6 address")),
         };
     }
     if text.contains("://") || text.contains('/') {
-        return Err(Misfit::reason_with_hint(
+        return Err(InvalidValue::reason_with_hint(
             "is not a host",
             "write the host only, without scheme and path",
         ));
     }
     if text.contains(':') {
         let hint = "write the host only, without a port; write an IPv6 address in brackets";
-        return Err(Misfit::reason_with_hint("is not a host", hint));
+        return Err(InvalidValue::reason_with_hint("is not a host", hint));
     }
     let name = text.strip_suffix('.').unwrap_or(text);
     if name.is_empty() || name.len() > HOST_BYTES_MAX {
-        return Err(Misfit::reason(format!("is not a host: a host has 1 to {HOST_BYTES_MAX} characters")));
+        return Err(InvalidValue::reason(format!(
+            "is not a host: a host has 1 to {HOST_BYTES_MAX} characters"
+        )));
     }
     if !name.is_ascii() {
-        return Err(Misfit::reason_with_hint(
+        return Err(InvalidValue::reason_with_hint(
             "is not a host",
             "write an international name in its `xn--` form",
         ));
@@ -192,25 +194,27 @@ pub(super) fn parse_host(text: &str) -> Result<String, Misfit> {
 }
 
 /// Parses a TCP port that can be connected to.
-pub(super) fn parse_port(text: &str) -> Result<u16, Misfit> {
+pub(super) fn parse_port(text: &str) -> Result<u16, InvalidValue> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse::<u16>() {
         Ok(port) if port > 0 && is_number => Ok(port),
-        Ok(_) | Err(_) => Err(Misfit::reason("has no valid port: a port is 1 to 65535")),
+        Ok(_) | Err(_) => Err(InvalidValue::reason("has no valid port: a port is 1 to 65535")),
     }
 }
 
-fn check_label(label: &str) -> Result<(), Misfit> {
+fn check_label(label: &str) -> Result<(), InvalidValue> {
     if label.is_empty() || label.len() > LABEL_BYTES_MAX {
         let reason = format!("is not a host: a label has 1 to {LABEL_BYTES_MAX} characters");
-        return Err(Misfit::reason(reason));
+        return Err(InvalidValue::reason(reason));
     }
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if !label.bytes().all(is_allowed) {
-        return Err(Misfit::reason("is not a host: a host consists of letters, digits, `-`, `_` and dots"));
+        return Err(InvalidValue::reason(
+            "is not a host: a host consists of letters, digits, `-`, `_` and dots",
+        ));
     }
     if label.starts_with('-') || label.ends_with('-') {
-        return Err(Misfit::reason("is not a host: a label cannot begin or end with `-`"));
+        return Err(InvalidValue::reason("is not a host: a label cannot begin or end with `-`"));
     }
     Ok(())
 }
@@ -243,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused() {
+    fn an_invalid_host_is_refused() {
         let long = "a".repeat(64);
         for text in [
             "",

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use eddy_ids::Shared;
 
 use super::host::parse_host;
-use crate::read::{FromScalar, Misfit, WordInfo};
+use crate::read::{FromScalar, InvalidValue, WordInfo};
 
 /// An IP address without a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +38,9 @@ pub struct ServiceName {
 pub struct DomainName(pub Shared<str>);
 
 impl FromScalar for IpText {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
-        bare.parse().map(Self).map_err(|_| Misfit::FORM)
+        bare.parse().map(Self).map_err(|_| InvalidValue::FORM)
     }
 
     fn info() -> WordInfo {
@@ -52,7 +52,7 @@ impl FromScalar for IpText {
 }
 
 impl FromScalar for PortKey {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         parse_port(text).map(Self)
     }
 
@@ -62,9 +62,9 @@ impl FromScalar for PortKey {
 }
 
 impl FromScalar for ObjectName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         let Some((namespace, name)) = text.split_once('/') else {
-            return Err(Misfit::form(format!("write `default/{text}`")));
+            return Err(InvalidValue::form(format!("write `default/{text}`")));
         };
         let is_plain = |part: &str| {
             let fits =
@@ -74,7 +74,7 @@ impl FromScalar for ObjectName {
         if is_plain(namespace) && is_plain(name) {
             Ok(Self { namespace: namespace.into(), name: name.into() })
         } else {
-            Err(Misfit::FORM)
+            Err(InvalidValue::FORM)
         }
     }
 
@@ -87,7 +87,7 @@ impl FromScalar for ObjectName {
 }
 
 impl FromScalar for ServiceName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         match text.rsplit_once(':') {
             Some((object, port)) => {
                 Ok(Self { object: ObjectName::parse(object)?, port: Some(parse_port(port)?) })
@@ -105,7 +105,7 @@ impl FromScalar for ServiceName {
 }
 
 impl FromScalar for DomainName {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         parse_host(text).map(|host| Self(host.into()))
     }
 
@@ -114,11 +114,11 @@ impl FromScalar for DomainName {
     }
 }
 
-fn parse_port(text: &str) -> Result<u16, Misfit> {
+fn parse_port(text: &str) -> Result<u16, InvalidValue> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse::<u16>() {
         Ok(port @ 1..) if is_number => Ok(port),
-        Ok(_) | Err(_) => Err(Misfit::form("a port is 1 to 65535")),
+        Ok(_) | Err(_) => Err(InvalidValue::form("a port is 1 to 65535")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Whole numbers within the range that their type specifies.
 
-use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
+use crate::read::{FromScalar, InvalidValue, WordInfo, WordKind};
 
 /// A whole number from `LEAST` to `MOST`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +57,9 @@ impl<const LEAST: u64, const MOST: u64> From<Number<LEAST, MOST>> for usize {
 impl<const LEAST: u64, const MOST: u64> FromScalar for Number<LEAST, MOST> {
     const IS_PLAIN: bool = true;
 
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         let value = parse_digits(text)?;
-        if (LEAST..=MOST).contains(&value) { Ok(Self(value)) } else { Err(Misfit::Range) }
+        if (LEAST..=MOST).contains(&value) { Ok(Self(value)) } else { Err(InvalidValue::Range) }
     }
 
     fn info() -> WordInfo {
@@ -71,13 +71,13 @@ impl<const LEAST: u64, const MOST: u64> FromScalar for Number<LEAST, MOST> {
 impl FromScalar for Rank {
     const IS_PLAIN: bool = true;
 
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         let (is_negative, digits) = match text.strip_prefix('-') {
             Some(digits) => (true, digits),
             None => (false, text),
         };
-        let size = i64::try_from(parse_digits(digits)?).map_err(|_| Misfit::Range)?;
-        i32::try_from(if is_negative { -size } else { size }).map(Self).map_err(|_| Misfit::Range)
+        let size = i64::try_from(parse_digits(digits)?).map_err(|_| InvalidValue::Range)?;
+        i32::try_from(if is_negative { -size } else { size }).map(Self).map_err(|_| InvalidValue::Range)
     }
 
     fn info() -> WordInfo {
@@ -91,47 +91,51 @@ impl FromScalar for Rank {
 }
 
 /// Parses decimal digits. A number that is too large for any range is out of range, not malformed.
-pub(super) fn parse_digits(text: &str) -> Result<u64, Misfit> {
+pub(super) fn parse_digits(text: &str) -> Result<u64, InvalidValue> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         let bare: String = text.chars().filter(|c| !matches!(c, '_' | ',' | '\'')).collect();
         let is_grouped =
             bare.len() < text.len() && !bare.is_empty() && bare.bytes().all(|b| b.is_ascii_digit());
-        return Err(if is_grouped { Misfit::form(format!("write `{bare}`")) } else { Misfit::FORM });
+        return Err(if is_grouped {
+            InvalidValue::form(format!("write `{bare}`"))
+        } else {
+            InvalidValue::FORM
+        });
     }
     if text.len() > 1 && text.starts_with('0') {
         // YAML 1.1 reads such numbers as octal.
-        return Err(Misfit::form("remove the leading zeros"));
+        return Err(InvalidValue::form("remove the leading zeros"));
     }
-    text.parse().map_err(|_| Misfit::Range)
+    text.parse().map_err(|_| InvalidValue::Range)
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Number, Rank};
-    use crate::read::{FromScalar, Misfit};
+    use crate::read::{FromScalar, InvalidValue};
 
     #[test]
-    fn digits_within_the_range_are_taken() {
-        let check = |text: &str, expected: Result<u64, Misfit>| {
+    fn digits_within_the_range_are_accepted() {
+        let check = |text: &str, expected: Result<u64, InvalidValue>| {
             assert_eq!(Number::<1, 256>::parse(text).map(|number| number.0), expected, "{text}");
         };
         check("1", Ok(1));
         check("256", Ok(256));
-        check("0", Err(Misfit::Range));
-        check("257", Err(Misfit::Range));
-        check("99999999999999999999999", Err(Misfit::Range));
-        check("", Err(Misfit::FORM));
-        check("-1", Err(Misfit::FORM));
-        check("1.0", Err(Misfit::FORM));
-        check("0x10", Err(Misfit::FORM));
-        check("007", Err(Misfit::form("remove the leading zeros")));
-        check("1_00", Err(Misfit::form("write `100`")));
+        check("0", Err(InvalidValue::Range));
+        check("257", Err(InvalidValue::Range));
+        check("99999999999999999999999", Err(InvalidValue::Range));
+        check("", Err(InvalidValue::FORM));
+        check("-1", Err(InvalidValue::FORM));
+        check("1.0", Err(InvalidValue::FORM));
+        check("0x10", Err(InvalidValue::FORM));
+        check("007", Err(InvalidValue::form("remove the leading zeros")));
+        check("1_00", Err(InvalidValue::form("write `100`")));
     }
 
     #[test]
     fn a_rank_may_be_negative() {
         assert_eq!(Rank::parse("-2147483648"), Ok(Rank(i32::MIN)));
-        assert_eq!(Rank::parse("2147483648"), Err(Misfit::Range));
-        assert_eq!(Rank::parse("--1"), Err(Misfit::FORM));
+        assert_eq!(Rank::parse("2147483648"), Err(InvalidValue::Range));
+        assert_eq!(Rank::parse("--1"), Err(InvalidValue::FORM));
     }
 }

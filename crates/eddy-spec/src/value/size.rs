@@ -1,7 +1,7 @@
 //! Sizes such as `8KiB`, `1MiB` or a plain number of bytes.
 
 use super::number::parse_digits;
-use crate::read::{FromScalar, Misfit, WordInfo, WordKind};
+use crate::read::{FromScalar, InvalidValue, WordInfo, WordKind};
 
 /// A number of bytes from `LEAST` to `MOST`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +34,9 @@ impl<const LEAST: u64, const MOST: u64> From<ByteSize<LEAST, MOST>> for usize {
 }
 
 impl<const LEAST: u64, const MOST: u64> FromScalar for ByteSize<LEAST, MOST> {
-    fn parse(text: &str) -> Result<Self, Misfit> {
+    fn parse(text: &str) -> Result<Self, InvalidValue> {
         let bytes = parse_size(text)?;
-        if (LEAST..=MOST).contains(&bytes) { Ok(Self(bytes)) } else { Err(Misfit::Range) }
+        if (LEAST..=MOST).contains(&bytes) { Ok(Self(bytes)) } else { Err(InvalidValue::Range) }
     }
 
     fn info() -> WordInfo {
@@ -49,7 +49,7 @@ impl<const LEAST: u64, const MOST: u64> FromScalar for ByteSize<LEAST, MOST> {
     }
 }
 
-fn parse_size(text: &str) -> Result<u64, Misfit> {
+fn parse_size(text: &str) -> Result<u64, InvalidValue> {
     let digits_end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(digits_end);
     let unit_bytes = match unit {
@@ -60,13 +60,13 @@ fn parse_size(text: &str) -> Result<u64, Misfit> {
         "TiB" => 1_u64 << 40,
         _ => return Err(misfit(digits, unit)),
     };
-    parse_digits(digits)?.checked_mul(unit_bytes).ok_or(Misfit::Range)
+    parse_digits(digits)?.checked_mul(unit_bytes).ok_or(InvalidValue::Range)
 }
 
 /// Returns the problem with an unknown unit, with a hint.
-fn misfit(digits: &str, unit: &str) -> Misfit {
+fn misfit(digits: &str, unit: &str) -> InvalidValue {
     if digits.is_empty() {
-        return Misfit::FORM;
+        return InvalidValue::FORM;
     }
     let ours = match &*unit.trim().to_ascii_lowercase() {
         "b" | "byte" | "bytes" => "B",
@@ -74,9 +74,9 @@ fn misfit(digits: &str, unit: &str) -> Misfit {
         "m" | "mb" | "mi" | "mib" => "MiB",
         "g" | "gb" | "gi" | "gib" => "GiB",
         "t" | "tb" | "ti" | "tib" => "TiB",
-        _ => return Misfit::form("the units are B, KiB, MiB, GiB and TiB"),
+        _ => return InvalidValue::form("the units are B, KiB, MiB, GiB and TiB"),
     };
-    Misfit::form(format!("write `{digits}{ours}`; 1KiB is 1024 bytes"))
+    InvalidValue::form(format!("write `{digits}{ours}`; 1KiB is 1024 bytes"))
 }
 
 /// Formats a number of bytes in the largest unit that divides it.
@@ -93,7 +93,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::{parse_size, size_text};
-    use crate::read::Misfit;
+    use crate::read::InvalidValue;
 
     #[test]
     fn sizes_are_in_powers_of_1024() {
@@ -105,22 +105,22 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_are_refused_with_the_way_out() {
-        assert_eq!(parse_size("64k"), Err(Misfit::form("write `64KiB`; 1KiB is 1024 bytes")));
-        assert_eq!(parse_size("1 MB"), Err(Misfit::form("write `1MiB`; 1KiB is 1024 bytes")));
-        assert_eq!(parse_size("1 acre"), Err(Misfit::form("the units are B, KiB, MiB, GiB and TiB")));
-        assert_eq!(parse_size("large"), Err(Misfit::FORM));
-        assert_eq!(parse_size("18446744073709551615KiB"), Err(Misfit::Range));
+    fn other_forms_are_refused_with_a_hint() {
+        assert_eq!(parse_size("64k"), Err(InvalidValue::form("write `64KiB`; 1KiB is 1024 bytes")));
+        assert_eq!(parse_size("1 MB"), Err(InvalidValue::form("write `1MiB`; 1KiB is 1024 bytes")));
+        assert_eq!(parse_size("1 acre"), Err(InvalidValue::form("the units are B, KiB, MiB, GiB and TiB")));
+        assert_eq!(parse_size("large"), Err(InvalidValue::FORM));
+        assert_eq!(parse_size("18446744073709551615KiB"), Err(InvalidValue::Range));
     }
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_again(bytes in 0..=u64::MAX) {
+        fn written_values_are_parsed_back(bytes in 0..=u64::MAX) {
             prop_assert_eq!(parse_size(&size_text(bytes)), Ok(bytes));
         }
 
         #[test]
-        fn any_text_is_taken_or_refused(text in "[0-9 .,kKmMgGtTiIbB-]{0,24}") {
+        fn any_text_is_accepted_or_refused(text in "[0-9 .,kKmMgGtTiIbB-]{0,24}") {
             let _ = parse_size(&text);
         }
     }

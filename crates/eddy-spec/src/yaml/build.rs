@@ -121,7 +121,7 @@ enum PartialYamlNode<'t> {
     List(Vec<YamlNode<'t>>),
     Mapping {
         entries: Vec<YamlEntry<'t>>,
-        awaited: Awaited<'t>,
+        awaited: ExpectedPart<'t>,
         /// Whether a key was refused.
         has_refused_key: bool,
     },
@@ -129,7 +129,7 @@ enum PartialYamlNode<'t> {
 
 /// Next expected part of a mapping.
 #[derive(Default)]
-enum Awaited<'t> {
+enum ExpectedPart<'t> {
     #[default]
     Key,
     Value(YamlKey<'t>),
@@ -190,7 +190,7 @@ impl<'t, 'r> Builder<'t, 'r> {
                 anchor,
                 PartialYamlNode::Mapping {
                     entries: Vec::new(),
-                    awaited: Awaited::Key,
+                    awaited: ExpectedPart::Key,
                     has_refused_key: false,
                 },
             ),
@@ -264,15 +264,15 @@ impl<'t, 'r> Builder<'t, 'r> {
         match &mut frame.node {
             PartialYamlNode::List(elements) => elements.push(node),
             PartialYamlNode::Mapping { entries, awaited, has_refused_key } => match std::mem::take(awaited) {
-                Awaited::Key => match key_from(node, self.report) {
-                    Some(key) => *awaited = Awaited::Value(key),
+                ExpectedPart::Key => match key_from(node, self.report) {
+                    Some(key) => *awaited = ExpectedPart::Value(key),
                     None => {
-                        *awaited = Awaited::RefusedValue;
+                        *awaited = ExpectedPart::RefusedValue;
                         *has_refused_key = true;
                     }
                 },
-                Awaited::Value(key) => entries.push(YamlEntry { key, value: node }),
-                Awaited::RefusedValue => {}
+                ExpectedPart::Value(key) => entries.push(YamlEntry { key, value: node }),
+                ExpectedPart::RefusedValue => {}
             },
         }
         true
@@ -351,7 +351,7 @@ impl<'t, 'r> Builder<'t, 'r> {
         match self.open.last_mut().map(|frame| &mut frame.node) {
             Some(PartialYamlNode::List(elements)) => drop(elements.pop()),
             Some(PartialYamlNode::Mapping { entries, awaited, .. }) => {
-                if let Awaited::Key = std::mem::take(awaited) {
+                if let ExpectedPart::Key = std::mem::take(awaited) {
                     entries.pop();
                 }
             }

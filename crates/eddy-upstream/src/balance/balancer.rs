@@ -10,7 +10,7 @@ use super::least_request;
 use super::levels::Levels;
 use super::round_robin::RoundRobin;
 use super::tables::BalanceTables;
-use crate::endpoint::{EndpointState, Tried};
+use crate::endpoint::{EndpointState, TriedEndpoints};
 use crate::rng::Rng;
 
 /// Endpoint selection; one per cluster and worker.
@@ -56,7 +56,7 @@ impl Balancer {
         endpoints: &[EndpointState],
         is_available: impl Fn(&EndpointState) -> bool,
     ) -> bool {
-        self.levels.bear_all(endpoints, is_available)
+        self.levels.can_serve_all(endpoints, is_available)
     }
 
     /// Returns the index of the endpoint for the next request; `None` only when no endpoint has room for it.
@@ -73,19 +73,19 @@ impl Balancer {
         &mut self,
         endpoints: &[EndpointState],
         key: &[u8],
-        avoid: &Tried,
+        avoid: &TriedEndpoints,
         now: WorkerTime,
         rng: &mut Rng,
     ) -> Option<usize> {
         let Self { kind, levels } = self;
         let avoid = (!avoid.is_empty()).then_some(avoid);
-        let best = Eligible { endpoints, key, now, ejected: Ejected::LeaveOut, avoid, level: 0 };
+        let best = Eligible { endpoints, key, now, ejected: Ejected::Skip, avoid, level: 0 };
         let tried_too = Eligible { avoid: None, ..best };
-        let ejected_too = Eligible { ejected: Ejected::Use, ..best };
-        let all = Eligible { ejected: Ejected::Use, avoid: None, ..best };
+        let ejected_too = Eligible { ejected: Ejected::Include, ..best };
+        let all = Eligible { ejected: Ejected::Include, avoid: None, ..best };
         let first = levels.first(endpoints, key, now, rng);
         [best, tried_too, ejected_too, all].iter().find_map(|group| {
-            let mut from_first = levels.beginning_with(first);
+            let mut from_first = levels.starting_at(first);
             from_first.find_map(|level| kind.pick(&Eligible { level, ..*group }, rng))
         })
     }

@@ -46,7 +46,7 @@ mod tests {
     use super::Crc;
 
     #[test]
-    fn the_checksum_is_the_known_one() {
+    fn the_checksum_matches_reference_values() {
         assert_eq!(Crc::new().with(b"1234").with(b"56789").value(), 0xcbf4_3926);
         assert_eq!(Crc::new().value(), 0);
     }

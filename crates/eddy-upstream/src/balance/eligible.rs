@@ -2,7 +2,7 @@
 
 use eddy_ids::WorkerTime;
 
-use crate::endpoint::{EndpointState, Tried};
+use crate::endpoint::{EndpointState, TriedEndpoints};
 
 /// A group of endpoints; groups go from the preferred to the last resort.
 #[derive(Clone, Copy)]
@@ -13,7 +13,7 @@ pub(super) struct Eligible<'a> {
     pub(super) key: &'a [u8],
     pub(super) now: WorkerTime,
     pub(super) ejected: Ejected,
-    pub(super) avoid: Option<&'a Tried>,
+    pub(super) avoid: Option<&'a TriedEndpoints>,
     pub(super) level: u16,
 }
 
@@ -21,16 +21,16 @@ pub(super) struct Eligible<'a> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ejected {
     /// Ejected endpoints are skipped.
-    LeaveOut,
+    Skip,
     /// Ejected endpoints are used like the others, because there is no better one.
-    Use,
+    Include,
 }
 
 impl Eligible<'_> {
     pub(super) fn admits(&self, endpoint: &EndpointState) -> bool {
         endpoint.level() == self.level
             && endpoint.has_room()
-            && (self.ejected == Ejected::Use || endpoint.is_available(self.now))
+            && (self.ejected == Ejected::Include || endpoint.is_available(self.now))
             && self.avoid.is_none_or(|tried| !tried.contains(endpoint.id()))
     }
 

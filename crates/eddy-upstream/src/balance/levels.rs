@@ -24,7 +24,7 @@ impl Levels {
     }
 
     /// Iterates over the levels: from the one at index `first` to the end, then those before it.
-    pub(super) fn beginning_with(&self, first: usize) -> impl Iterator<Item = u16> {
+    pub(super) fn starting_at(&self, first: usize) -> impl Iterator<Item = u16> {
         let (before, behind) = self.levels.split_at(first);
         behind.iter().chain(before).copied()
     }
@@ -68,7 +68,7 @@ impl Levels {
     }
 
     /// Whether there are several levels and the available endpoints can take all requests together.
-    pub(super) fn bear_all(
+    pub(super) fn can_serve_all(
         &self,
         endpoints: &[EndpointState],
         is_available: impl Fn(&EndpointState) -> bool,

@@ -1,6 +1,6 @@
 //! Maglev balancing: a lookup table that is as even as the weights and moves few keys when an endpoint is added.
 
-use eddy_model::MAGLEV_PLACES;
+use eddy_model::MAGLEV_TABLE_SIZE;
 
 use super::eligible::Eligible;
 use super::xxhash::xxh64;
@@ -53,8 +53,8 @@ impl MaglevTable {
         let Some(heaviest) = claims.iter().map(|claim| claim.weight).max() else {
             return Self { places: Box::default() };
         };
-        let mut places = vec![FREE; MAGLEV_PLACES].into_boxed_slice();
-        let mut free = MAGLEV_PLACES;
+        let mut places = vec![FREE; MAGLEV_TABLE_SIZE].into_boxed_slice();
+        let mut free = MAGLEV_TABLE_SIZE;
         for turn in 1.. {
             for claim in &mut claims {
                 if free == 0 {
@@ -76,7 +76,7 @@ impl MaglevTable {
     /// # Cost
     /// One hash of the key, and one slot while its endpoint is admitted.
     pub(super) fn choose(&self, group: &Eligible<'_>) -> Option<usize> {
-        let own = usize::try_from(xxh64(group.key, 0) % MAGLEV_PLACES as u64).ok()?;
+        let own = usize::try_from(xxh64(group.key, 0) % MAGLEV_TABLE_SIZE as u64).ok()?;
         let from_own = self.places.get(own..)?.iter().chain(self.places.get(..own)?);
         let mut owners = from_own.take(TRIES_MAX).map(|owner| *owner as usize);
         owners.find(|owner| group.admits_at(*owner))
@@ -95,7 +95,7 @@ impl MaglevTable {
 
 impl MaglevPermutation {
     fn new(name: &str, endpoint: u32, weight: u32) -> Self {
-        let (name, places) = (name.strip_prefix("unix:").unwrap_or(name), MAGLEV_PLACES as u64);
+        let (name, places) = (name.strip_prefix("unix:").unwrap_or(name), MAGLEV_TABLE_SIZE as u64);
         Self {
             endpoint,
             weight: u64::from(weight),
@@ -109,8 +109,8 @@ impl MaglevPermutation {
 
     /// Takes the first free slot in the preference order; there always is one.
     fn take(&mut self, places: &mut [u32]) {
-        for _ in 0..MAGLEV_PLACES {
-            let place = (self.offset + self.skip * self.asked) % MAGLEV_PLACES as u64;
+        for _ in 0..MAGLEV_TABLE_SIZE {
+            let place = (self.offset + self.skip * self.asked) % MAGLEV_TABLE_SIZE as u64;
             self.asked += 1;
             if let Some(place) = usize::try_from(place).ok().and_then(|place| places.get_mut(place))
                 && *place == FREE

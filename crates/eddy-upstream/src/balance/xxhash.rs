@@ -68,7 +68,7 @@ mod tests {
     use super::xxh64;
 
     #[test]
-    fn the_hash_is_the_known_one() {
+    fn the_hash_matches_reference_values() {
         for (text, seed, expected) in [
             ("", 0, 0xef46_db37_51d8_e999),
             ("a", 0, 0xd24e_c4f1_a98c_6e5b),

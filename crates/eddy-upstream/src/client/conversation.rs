@@ -49,7 +49,7 @@ pub trait RequestChannel {
 
     /// Whether a body follows the final head of a response in HTTP/2 frames, valid once that head was read; `None` for
     /// other responses.
-    fn framed_body(&self) -> Option<bool>;
+    fn http2_body(&self) -> Option<bool>;
 
     /// Records the end of the response; returns whether the body may end there.
     fn end_body(&self, body: &mut BodyReader) -> bool;
@@ -153,7 +153,7 @@ impl<'c, C: RequestChannel> Conversation<'c, C> {
             self.input.consume(length);
             scanner.reset();
             if !head.is_interim() {
-                self.channel.framed_body().into_iter().for_each(|has_body| head.note_framed(has_body));
+                self.channel.http2_body().into_iter().for_each(|has_body| head.note_http2(has_body));
                 return Ok((head, bytes));
             }
             interims += 1;
@@ -193,7 +193,7 @@ impl<'c, C: RequestChannel> Conversation<'c, C> {
             }
         }
         let in_head = GrpcEnd::of(head.fields(&head_bytes));
-        let grpc_end = if in_head == GrpcEnd::Untold { GrpcEnd::of(reader.trailers()) } else { in_head };
+        let grpc_end = if in_head == GrpcEnd::NoStatus { GrpcEnd::of(reader.trailers()) } else { in_head };
         Ok(WholeResponse { head, head_bytes, body, grpc_end })
     }
 

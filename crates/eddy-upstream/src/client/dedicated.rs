@@ -51,7 +51,7 @@ impl RequestChannel for DedicatedConnection<'_> {
         loop {
             match http2.state.send_data(STREAM, rest, &[], true).map_err(gone)? {
                 // The endpoint may widen its flow-control windows.
-                0 if ready!(http2.poll_turn(cx, self.stream))? != Fill::End => {}
+                0 if ready!(http2.poll_io(cx, self.stream))? != Fill::End => {}
                 0 => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
                 count => return Poll::Ready(Ok(count)),
             }
@@ -66,26 +66,26 @@ impl RequestChannel for DedicatedConnection<'_> {
                     input.fill(count);
                     return Poll::Ready(Ok(Fill::Bytes(count)));
                 }
-                BodyReadResult::Nothing if ready!(http2.poll_turn(cx, self.stream))? != Fill::End => {}
+                BodyReadResult::Nothing if ready!(http2.poll_io(cx, self.stream))? != Fill::End => {}
                 BodyReadResult::Nothing | BodyReadResult::End => return Poll::Ready(Ok(Fill::End)),
             }
         }
     }
 
-    fn framed_body(&self) -> Option<bool> {
+    fn http2_body(&self) -> Option<bool> {
         self.http2.as_ref().map(|http2| http2.state.has_body(STREAM))
     }
 
     fn end_body(&self, body: &mut BodyReader) -> bool {
         let Some(DedicatedHttp2 { state, .. }) = &self.http2 else { return body.end_of_stream() };
         // The connection may have ended before the stream.
-        state.unread(STREAM).is_last && body.end_framed(state.trailers(STREAM))
+        state.unread(STREAM).is_last && body.end_http2(state.trailers(STREAM))
     }
 }
 
 impl DedicatedHttp2 {
     /// Writes pending output as far as possible, and reads more.
-    fn poll_turn(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<Fill>> {
+    fn poll_io(&mut self, cx: &mut Context<'_>, stream: &mut Stream) -> Poll<io::Result<Fill>> {
         while !self.state.output().is_empty()
             && let Poll::Ready(written) = stream.poll_write(cx, self.state.output())
         {

@@ -19,7 +19,7 @@ use crate::endpoint_set::EndpointSet;
 use crate::rng::Rng;
 
 /// Maximum endpoints of a cluster that are checked at the same time.
-const ASKED_AT_ONCE: usize = 64;
+const CONCURRENT_CHECKS_MAX: usize = 64;
 
 /// Running health checks of a cluster; they end on drop.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Checks {
             protocol: cluster.protocol,
             tls,
             unhealthy: sender,
-            turns: Semaphore::new(ASKED_AT_ONCE),
+            turns: Semaphore::new(CONCURRENT_CHECKS_MAX),
         });
         let mut tasks = JoinSet::new();
         tasks.spawn_on(follow(shared, sets), handle);
@@ -89,7 +89,7 @@ async fn follow(shared: Arc<HealthCheckContext>, mut sets: watch::Receiver<Arc<E
         shared.forget(&known);
         for member in set.members() {
             if !asked.contains_key(&member.address) {
-                let task = tasks.spawn(watch_over(Arc::clone(&shared), member.clone()));
+                let task = tasks.spawn(check_periodically(Arc::clone(&shared), member.clone()));
                 asked.insert(member.address.clone(), task);
             }
         }
@@ -102,7 +102,7 @@ async fn follow(shared: Arc<HealthCheckContext>, mut sets: watch::Receiver<Arc<E
 }
 
 /// Checks one endpoint periodically.
-async fn watch_over(shared: Arc<HealthCheckContext>, endpoint: ResolvedEndpoint) {
+async fn check_periodically(shared: Arc<HealthCheckContext>, endpoint: ResolvedEndpoint) {
     let was_unhealthy = shared.unhealthy.borrow().why(&endpoint.address).is_some();
     let mut checkup = Checkup::new(was_unhealthy);
     let mut rng = Rng::from_entropy();

@@ -66,7 +66,7 @@ fn judge(response: &WholeResponse) -> Result<(), String> {
         }
         GrpcEnd::Status(GrpcStatus::NotFound) => return Err("unknown service".to_owned()),
         GrpcEnd::Status(status) => return Err(format!("the gRPC call ended with {}", status.name())),
-        GrpcEnd::Other | GrpcEnd::Untold => return Err("the response has no gRPC status".to_owned()),
+        GrpcEnd::Other | GrpcEnd::NoStatus => return Err("the response has no gRPC status".to_owned()),
     }
     match body.as_slice() {
         [0, 0, 0, 0, _, 0x08, 1, ..] => Ok(()),
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_names_the_service() {
+    fn a_health_check_request_names_the_service() {
         assert_eq!(question(""), [0, 0, 0, 0, 0]);
         assert_eq!(question("a.B"), *b"\0\0\0\0\x05\x0a\x03a.B");
         let long = "x".repeat(300);
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn only_serving_is_well() {
+    fn only_serving_is_healthy() {
         let message = |value: u8| [0, 0, 0, 0, 2, 8, value];
         assert_eq!(judged(HEAD, &message(1), WELL), Ok(()));
         let check = |head: &str, body: &[u8], end: GrpcEnd, why: &str| {
@@ -111,11 +111,11 @@ mod tests {
         check(HEAD, &[0; 5], WELL, "the service is UNKNOWN");
         check(HEAD, b"", WELL, "unexpected response message");
         let ended = GrpcEnd::of_code;
-        check(HEAD, &message(1), GrpcEnd::Untold, "the response has no gRPC status");
+        check(HEAD, &message(1), GrpcEnd::NoStatus, "the response has no gRPC status");
         check(HEAD, &message(1), ended(14), "the gRPC call ended with unavailable");
         check(HEAD, b"", ended(12), "the service grpc.health.v1.Health is not implemented");
         check(HEAD, b"", ended(5), "unknown service");
-        check("HTTP/1.1 503 \r\n\r\n", b"", GrpcEnd::Untold, "status 503");
+        check("HTTP/1.1 503 \r\n\r\n", b"", GrpcEnd::NoStatus, "status 503");
         check("HTTP/1.1 200 \r\n\r\n", &message(1), WELL, "not a gRPC response");
     }
 }

@@ -7,7 +7,7 @@ use eddy_tls::ClientTls;
 
 use super::grpc;
 use crate::client::{Conversation, DedicatedConnection, WholeRequest};
-use crate::connect::{connect, http_version, shake_hands};
+use crate::connect::{connect, http_version, perform_handshake};
 use crate::endpoint::ResolvedEndpoint;
 
 /// Checks an endpoint once.
@@ -25,7 +25,7 @@ pub(super) async fn ask(
     let mut stream = match tls {
         None => stream,
         Some(tls) => {
-            let shaken = shake_hands(stream, tls, own_name.as_deref()).await;
+            let shaken = perform_handshake(stream, tls, own_name.as_deref()).await;
             Stream::Tls(Box::new(shaken.map_err(|fault| format!("TLS handshake failed: {fault}"))?))
         }
     };
@@ -42,7 +42,7 @@ pub(super) async fn ask(
             grpc::check(&mut connection, &grpc.service, &host_of(grpc.host.as_deref(), endpoint)).await
         }
     };
-    stream.say_end();
+    stream.send_tls_close();
     answer
 }
 

@@ -17,7 +17,7 @@ pub struct UnhealthySet {
 /// The first result decides alone; after it, as many in a row as configured are needed for a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Checkup {
-    is_well: bool,
+    is_healthy: bool,
     /// Whether there was a result.
     is_known: bool,
     /// Consecutive results that contradict the current state.
@@ -65,13 +65,13 @@ impl UnhealthySet {
 impl Checkup {
     /// Creates the state of an endpoint that is new (healthy, not checked yet) or known to be unhealthy.
     pub(super) fn new(was_unhealthy: bool) -> Self {
-        Self { is_well: !was_unhealthy, is_known: was_unhealthy, against: 0 }
+        Self { is_healthy: !was_unhealthy, is_known: was_unhealthy, against: 0 }
     }
 
     /// Applies a check result.
     pub(super) fn on_answer(&mut self, is_good: bool, config: &HealthConfig) -> HealthChange {
         let is_first = !std::mem::replace(&mut self.is_known, true);
-        if is_good == self.is_well {
+        if is_good == self.is_healthy {
             self.against = 0;
             return HealthChange::None;
         }
@@ -81,7 +81,7 @@ impl Checkup {
             return HealthChange::None;
         }
         self.against = 0;
-        self.is_well = is_good;
+        self.is_healthy = is_good;
         if is_good { HealthChange::Healthy } else { HealthChange::Unhealthy }
     }
 }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_answer_decides_and_then_several_in_a_row() {
+    fn the_first_result_decides_and_later_changes_need_several_in_a_row() {
         for (answers, expected) in [
             ("+--+---", "......u"),
             ("-+", "u."),

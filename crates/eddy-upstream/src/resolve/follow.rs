@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::lock::lock;
-use super::name::{LastGoodAnswer, NameState, News};
+use super::name::{LastGoodAnswer, NameEvent, NameState};
 use super::source::ClientSource;
 use super::state::{ResolverState, client_of};
 use crate::endpoint::{ResolvedAddress, ResolvedEndpoint};
@@ -69,7 +69,7 @@ impl Resolution {
             let remembered = shared.remember(&cluster.name_servers, &host);
             let state = NameState::new(cluster.dns, lock(&remembered).clone(), monotonic_time());
             members.set_name(place, &state, None, shared);
-            let follower = Follower {
+            let follower = NameLookupTask {
                 shared: Arc::clone(shared),
                 own: own.clone(),
                 members: Arc::clone(&members),
@@ -168,7 +168,7 @@ impl Members {
         self.sets.send_if_modified(|current| {
             let is_changed = **current != set;
             if is_changed {
-                *current = Arc::new(set.counting_on(current));
+                *current = Arc::new(set.with_counts_of(current));
             }
             is_changed
         });
@@ -201,7 +201,7 @@ impl Members {
 }
 
 /// Task of one name.
-struct Follower {
+struct NameLookupTask {
     shared: Arc<ResolverState>,
     /// Client for the cluster's own name servers, if it has any.
     own: Option<Arc<ClientSource>>,
@@ -212,7 +212,7 @@ struct Follower {
     remembered: Arc<Mutex<LastGoodAnswer>>,
 }
 
-impl Follower {
+impl NameLookupTask {
     async fn run(self, mut state: NameState) {
         let mut rng = Rng::from_entropy();
         let mut is_first = true;
@@ -237,10 +237,10 @@ impl Follower {
             tokio::time::sleep(step.delay).await;
         }
     }
-    fn tell(&self, news: Option<News>, fault: &str, state: &NameState) {
+    fn tell(&self, news: Option<NameEvent>, fault: &str, state: &NameState) {
         let (cluster, host, addresses) = (&*self.members.cluster, &*self.host, state.addresses().len());
         match news {
-            Some(News::Failing) if addresses == 0 => {
+            Some(NameEvent::Failing) if addresses == 0 => {
                 tracing::warn!(
                     cluster,
                     host,
@@ -248,7 +248,7 @@ impl Follower {
                     "DNS lookup failed; the name has no addresses until a lookup succeeds"
                 );
             }
-            Some(News::Failing) => {
+            Some(NameEvent::Failing) => {
                 tracing::warn!(
                     cluster,
                     host,
@@ -257,7 +257,7 @@ impl Follower {
                     "DNS lookup failed; using the last known addresses"
                 );
             }
-            Some(News::Dropped) => {
+            Some(NameEvent::Dropped) => {
                 tracing::error!(
                     cluster,
                     host,
@@ -265,7 +265,7 @@ impl Follower {
                     "DNS lookups have failed for too long; the addresses are dropped"
                 );
             }
-            Some(News::Recovered) => tracing::info!(cluster, host, addresses, "DNS lookups work again"),
+            Some(NameEvent::Recovered) => tracing::info!(cluster, host, addresses, "DNS lookups work again"),
             None => {}
         }
     }

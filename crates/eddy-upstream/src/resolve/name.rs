@@ -28,7 +28,7 @@ pub(crate) struct LastGoodAnswer {
 #[derive(Clone, Debug, Default)]
 struct Family {
     addresses: Vec<IpAddr>,
-    good_at: WorkerTime,
+    last_success_at: WorkerTime,
 }
 
 /// Action after a lookup.
@@ -39,12 +39,12 @@ pub(crate) struct LookupFollowup {
     /// Reason of the failure, if the lookup failed.
     pub(crate) fault: Option<LookupFault>,
     /// Event to log, if any.
-    pub(crate) news: Option<News>,
+    pub(crate) news: Option<NameEvent>,
 }
 
 /// Event of a name that is logged for the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum News {
+pub(crate) enum NameEvent {
     /// Lookups fail; logged at once and then once per `WARNING_INTERVAL`.
     Failing,
     /// Lookups succeed again.
@@ -83,10 +83,14 @@ impl NameState {
     ) -> LookupFollowup {
         let (v4, v6) = (only_usable(answers.v4), only_usable(answers.v6));
         let is_good = [&v4, &v6].into_iter().flatten().any(|records| !records.addresses.is_empty());
-        if is_good { self.handle_good(now, v4, v6, rng) } else { self.handle_bad(now, fault(v4, v6), rng) }
+        if is_good {
+            self.handle_lookup_success(now, v4, v6, rng)
+        } else {
+            self.handle_lookup_failure(now, fault(v4, v6), rng)
+        }
     }
 
-    fn handle_good(
+    fn handle_lookup_success(
         &mut self,
         now: WorkerTime,
         v4: Result<AddressRecords, LookupFault>,
@@ -98,28 +102,33 @@ impl NameState {
         let mut delay = self.spread(ttl, self.config.refresh_max, rng);
         for (family, answer) in [(&mut self.known.v4, v4), (&mut self.known.v6, v6)] {
             match answer {
-                Ok(records) => *family = Family { addresses: records.addresses, good_at: now },
+                Ok(records) => *family = Family { addresses: records.addresses, last_success_at: now },
                 // NXDOMAIN for one family while the other has addresses means: none of this family.
-                Err(LookupFault::NoName) => *family = Family { addresses: Vec::new(), good_at: now },
+                Err(LookupFault::NoName) => *family = Family { addresses: Vec::new(), last_success_at: now },
                 Err(_) => {
                     family.drop_stale(now, self.config.stale_max);
                     delay = delay.min(FAILURE_DELAY_MAX);
                 }
             }
         }
-        let news = (self.failures_in_row > 0).then_some(News::Recovered);
+        let news = (self.failures_in_row > 0).then_some(NameEvent::Recovered);
         self.failures_in_row = 0;
         self.warned_at = None;
         LookupFollowup { delay, fault: None, news }
     }
 
-    fn handle_bad(&mut self, now: WorkerTime, fault: LookupFault, rng: &mut Rng) -> LookupFollowup {
+    fn handle_lookup_failure(
+        &mut self,
+        now: WorkerTime,
+        fault: LookupFault,
+        rng: &mut Rng,
+    ) -> LookupFollowup {
         let had_addresses = !self.known.is_empty();
         self.known.drop_stale(now, self.config.stale_max);
         let news = if had_addresses && self.known.is_empty() {
-            Some(News::Dropped)
+            Some(NameEvent::Dropped)
         } else if self.warned_at.is_none_or(|at| (now - at).as_duration() >= WARNING_INTERVAL) {
-            Some(News::Failing)
+            Some(NameEvent::Failing)
         } else {
             None
         };
@@ -147,12 +156,12 @@ impl NameState {
 
 impl LastGoodAnswer {
     /// Whether there are addresses that were good at some time within the last `memory`.
-    pub(crate) fn was_good_within(&self, now: WorkerTime, memory: Duration) -> bool {
+    pub(crate) fn had_addresses_within(&self, now: WorkerTime, memory: Duration) -> bool {
         let filled = [&self.v4, &self.v6].into_iter().filter(|family| !family.addresses.is_empty());
         filled
-            .map(|family| family.good_at)
+            .map(|family| family.last_success_at)
             .max()
-            .is_some_and(|good_at| (now - good_at).as_duration() < memory)
+            .is_some_and(|last_success_at| (now - last_success_at).as_duration() < memory)
     }
 
     fn is_empty(&self) -> bool {
@@ -168,14 +177,16 @@ impl LastGoodAnswer {
     fn first_stale_in(&self, now: WorkerTime, stale_max: Duration) -> Option<Duration> {
         let filled = [&self.v4, &self.v6].into_iter().filter(|family| !family.addresses.is_empty());
         filled
-            .map(|family| (family.good_at + Millis::of(stale_max) - now).as_duration().max(REFRESH_FLOOR))
+            .map(|family| {
+                (family.last_success_at + Millis::of(stale_max) - now).as_duration().max(REFRESH_FLOOR)
+            })
             .min()
     }
 }
 
 impl Family {
     fn drop_stale(&mut self, now: WorkerTime, stale_max: Duration) {
-        if (now - self.good_at).as_duration() >= stale_max {
+        if (now - self.last_success_at).as_duration() >= stale_max {
             self.addresses.clear();
         }
     }

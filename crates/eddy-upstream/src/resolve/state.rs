@@ -23,12 +23,12 @@ use super::source::ClientSource;
 pub(super) struct ResolverState {
     source: ClientSource,
     lookups: Semaphore,
-    remembered: Mutex<HashMap<AskedName, Arc<Mutex<LastGoodAnswer>>>>,
+    remembered: Mutex<HashMap<NameQuery, Arc<Mutex<LastGoodAnswer>>>>,
     pub(super) has_route: fn(IpAddr) -> bool,
 }
 
 /// A name, and the name servers that are asked for it; empty for those of the system.
-type AskedName = (Shared<[SocketAddr]>, Shared<str>);
+type NameQuery = (Shared<[SocketAddr]>, Shared<str>);
 
 impl ResolverState {
     pub(super) fn new(source: ClientSource) -> Self {
@@ -59,7 +59,7 @@ impl ResolverState {
         remembered.retain(|_, known| {
             // The task that resolves the name holds the other reference.
             let is_followed = Arc::strong_count(known) > 1;
-            is_followed || (!is_full && lock(known).was_good_within(now, MEMORY))
+            is_followed || (!is_full && lock(known).had_addresses_within(now, MEMORY))
         });
         Arc::clone(remembered.entry((Shared::clone(servers), Shared::clone(host))).or_default())
     }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::Rng;
 use crate::balance::{BalanceTables, Balancer};
 use crate::eject::Room;
-use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
+use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, TriedEndpoints};
 
 const KINDS: [Balance; 7] = [
     Balance::RoundRobin,
@@ -21,12 +21,12 @@ const KINDS: [Balance; 7] = [
 const NOW: WorkerTime = WorkerTime::from_millis(1_000_000);
 
 #[test]
-fn round_robin_takes_equal_endpoints_in_turn() {
+fn round_robin_rotates_equal_endpoints() {
     let endpoints = endpoints(&[1, 1, 1]);
     let mut rng = Rng::new(7);
     let mut balancer = balancer(Balance::RoundRobin, &endpoints, &mut rng);
     let picks: Vec<usize> =
-        (0..6).map(|_| pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)).collect();
+        (0..6).map(|_| pick(&mut balancer, &endpoints, &TriedEndpoints::new(), &mut rng)).collect();
     let first = picks[0];
     let expected: Vec<usize> = (0..6).map(|step| (first + step) % 3).collect();
     assert_eq!(picks, expected);
@@ -38,7 +38,7 @@ fn round_robin_spreads_a_heavy_endpoint_over_the_cycle() {
     let mut rng = Rng::new(1);
     let mut balancer = balancer(Balance::RoundRobin, &endpoints, &mut rng);
     let picks: Vec<usize> =
-        (0..70).map(|_| pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)).collect();
+        (0..70).map(|_| pick(&mut balancer, &endpoints, &TriedEndpoints::new(), &mut rng)).collect();
     for window in picks.windows(5) {
         assert!(window.iter().any(|index| *index != 0), "five times the same in a row: {picks:?}");
     }
@@ -50,7 +50,7 @@ fn round_robin_starts_elsewhere_for_another_seed() {
     let first_pick = |seed| {
         let mut rng = Rng::new(seed);
         let mut balancer = balancer(Balance::RoundRobin, &endpoints, &mut rng);
-        pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)
+        pick(&mut balancer, &endpoints, &TriedEndpoints::new(), &mut rng)
     };
     let starts: std::collections::HashSet<usize> = (0..64).map(first_pick).collect();
     assert!(starts.len() > 8, "{starts:?}");
@@ -63,7 +63,7 @@ fn least_request_prefers_the_idle_endpoint() {
     let mut rng = Rng::new(3);
     let mut balancer = balancer(Balance::LeastRequest, &endpoints, &mut rng);
     for _ in 0..100 {
-        assert_eq!(pick(&mut balancer, &endpoints, &Tried::new(), &mut rng), 1);
+        assert_eq!(pick(&mut balancer, &endpoints, &TriedEndpoints::new(), &mut rng), 1);
     }
 }
 
@@ -75,7 +75,7 @@ fn least_request_compares_load_by_weight() {
     let mut rng = Rng::new(3);
     let mut balancer = balancer(Balance::LeastRequest, &endpoints, &mut rng);
     for _ in 0..100 {
-        assert_eq!(pick(&mut balancer, &endpoints, &Tried::new(), &mut rng), 0);
+        assert_eq!(pick(&mut balancer, &endpoints, &TriedEndpoints::new(), &mut rng), 0);
     }
 }
 
@@ -86,7 +86,7 @@ fn random_follows_the_weights() {
     let mut balancer = balancer(Balance::Random, &endpoints, &mut rng);
     let mut counts = [0_u32; 3];
     for _ in 0..100_000 {
-        counts[pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)] += 1;
+        counts[pick(&mut balancer, &endpoints, &TriedEndpoints::new(), &mut rng)] += 1;
     }
     for (count, expected) in counts.iter().zip([10_000_u32, 30_000, 60_000]) {
         assert!(count.abs_diff(expected) < expected / 10, "{counts:?}");
@@ -101,18 +101,18 @@ fn random_follows_the_weights_of_those_left() {
     let mut balancer = balancer(Balance::Random, &endpoints, &mut rng);
     let mut counts = [0_u32; 3];
     for _ in 0..40_000 {
-        counts[pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)] += 1;
+        counts[pick(&mut balancer, &endpoints, &TriedEndpoints::new(), &mut rng)] += 1;
     }
     assert_eq!(counts[0], 0);
     assert!(counts[1].abs_diff(10_000) < 1_000, "{counts:?}");
 }
 
 #[test]
-fn nothing_to_pick_from_is_none() {
+fn an_empty_set_has_no_endpoint_to_pick() {
     for kind in KINDS {
         let mut rng = Rng::new(0);
         let mut balancer = balancer(kind, &[], &mut rng);
-        assert_eq!(balancer.pick(&[], b"k", &Tried::new(), NOW, &mut rng), None);
+        assert_eq!(balancer.pick(&[], b"k", &TriedEndpoints::new(), NOW, &mut rng), None);
     }
 }
 
@@ -125,18 +125,18 @@ fn all_ejected_means_all_are_used() {
         let mut balancer = balancer(kind, &endpoints, &mut rng);
         let mut seen = [false; 3];
         for _ in 0..200 {
-            seen[pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)] = true;
+            seen[pick(&mut balancer, &endpoints, &TriedEndpoints::new(), &mut rng)] = true;
         }
         assert_eq!(seen, [true; 3], "{kind:?}");
     }
 }
 
 #[test]
-fn a_tried_healthy_endpoint_is_preferred_to_an_ejected_one() {
+fn an_already_tried_healthy_endpoint_is_preferred_to_an_ejected_one() {
     for kind in KINDS {
         let mut endpoints = endpoints(&[1, 1]);
         eject(&mut endpoints[0]);
-        let mut tried = Tried::new();
+        let mut tried = TriedEndpoints::new();
         tried.push(endpoints[1].id());
         let mut rng = Rng::new(5);
         let mut balancer = balancer(kind, &endpoints, &mut rng);
@@ -149,7 +149,7 @@ fn picking_allocates_nothing() {
     for kind in KINDS {
         let mut endpoints = endpoints(&[5, 1, 3, 2, 2, 9, 1]);
         eject(&mut endpoints[2]);
-        let mut tried = Tried::new();
+        let mut tried = TriedEndpoints::new();
         tried.push(endpoints[5].id());
         let mut rng = Rng::new(5);
         let mut balancer = balancer(kind, &endpoints, &mut rng);
@@ -197,7 +197,7 @@ fn a_ring_gives_few_keys_to_a_new_endpoint() {
 }
 
 #[test]
-fn one_that_is_down_keeps_its_share_of_the_keys() {
+fn an_endpoint_that_is_down_keeps_its_share_of_the_keys() {
     for kind in [Balance::Hash, Balance::Ring, Balance::Maglev, Balance::ClientAddress] {
         let all = endpoints(&[1; 5]);
         let mut down = endpoints(&[1; 5]);
@@ -214,16 +214,16 @@ fn one_that_is_down_keeps_its_share_of_the_keys() {
 }
 
 #[test]
-fn a_higher_tier_is_asked_while_no_lower_one_can_be() {
+fn a_backup_tier_is_used_only_while_no_preferred_tier_is_available() {
     for kind in KINDS {
         let mut endpoints = endpoints(&[1, 1, 5]);
         endpoints[2].terms.tier = 1;
         let mut rng = Rng::new(5);
         let mut balancer = balancer(kind, &endpoints, &mut rng);
         for _ in 0..50 {
-            assert_ne!(pick(&mut balancer, &endpoints, &Tried::new(), &mut rng), 2, "{kind:?}");
+            assert_ne!(pick(&mut balancer, &endpoints, &TriedEndpoints::new(), &mut rng), 2, "{kind:?}");
         }
-        let mut tried = Tried::new();
+        let mut tried = TriedEndpoints::new();
         tried.push(endpoints[0].id());
         eject(&mut endpoints[1]);
         assert_eq!(pick(&mut balancer, &endpoints, &tried, &mut rng), 2, "{kind:?}");
@@ -237,7 +237,7 @@ fn a_higher_tier_is_asked_while_no_lower_one_can_be() {
 }
 
 #[test]
-fn a_full_endpoint_is_never_asked() {
+fn a_full_endpoint_is_never_selected() {
     for kind in KINDS {
         let mut endpoints = endpoints(&[1, 1]);
         endpoints.iter_mut().for_each(|endpoint| endpoint.terms.active_max = Some(2));
@@ -245,10 +245,10 @@ fn a_full_endpoint_is_never_asked() {
         let mut rng = Rng::new(5);
         let mut balancer = balancer(kind, &endpoints, &mut rng);
         for _ in 0..50 {
-            assert_eq!(pick(&mut balancer, &endpoints, &Tried::new(), &mut rng), 1, "{kind:?}");
+            assert_eq!(pick(&mut balancer, &endpoints, &TriedEndpoints::new(), &mut rng), 1, "{kind:?}");
         }
         endpoints[1].active = 2;
-        assert_eq!(balancer.pick(&endpoints, b"k", &Tried::new(), NOW, &mut rng), None, "{kind:?}");
+        assert_eq!(balancer.pick(&endpoints, b"k", &TriedEndpoints::new(), NOW, &mut rng), None, "{kind:?}");
     }
 }
 
@@ -259,11 +259,11 @@ proptest! {
         let mut rng = Rng::new(seed);
         let mut balancer = balancer(Balance::RoundRobin, &endpoints, &mut rng);
         for _ in 0..late {
-            pick(&mut balancer, &endpoints, &Tried::new(), &mut rng);
+            pick(&mut balancer, &endpoints, &TriedEndpoints::new(), &mut rng);
         }
         let mut counts = vec![0_u32; weights.len()];
         for _ in 0..weights.iter().sum::<u32>() {
-            counts[pick(&mut balancer, &endpoints, &Tried::new(), &mut rng)] += 1;
+            counts[pick(&mut balancer, &endpoints, &TriedEndpoints::new(), &mut rng)] += 1;
         }
         prop_assert_eq!(counts, weights);
     }
@@ -276,7 +276,7 @@ proptest! {
     ) {
         let weights: Vec<u32> = members.iter().map(|(weight, ..)| *weight).collect();
         let mut endpoints = endpoints(&weights);
-        let mut tried = Tried::new();
+        let mut tried = TriedEndpoints::new();
         for (endpoint, (_, is_ejected, is_tried)) in endpoints.iter_mut().zip(&members) {
             if *is_ejected { eject(endpoint); }
             if *is_tried { tried.push(endpoint.id()); }
@@ -299,10 +299,15 @@ fn balancer(kind: Balance, endpoints: &[EndpointState], rng: &mut Rng) -> Balanc
 
 /// Returns the endpoint of a key.
 fn pick_for(balancer: &mut Balancer, endpoints: &[EndpointState], key: &[u8]) -> usize {
-    balancer.pick(endpoints, key, &Tried::new(), NOW, &mut Rng::new(1)).unwrap()
+    balancer.pick(endpoints, key, &TriedEndpoints::new(), NOW, &mut Rng::new(1)).unwrap()
 }
 
-fn pick(balancer: &mut Balancer, endpoints: &[EndpointState], tried: &Tried, rng: &mut Rng) -> usize {
+fn pick(
+    balancer: &mut Balancer,
+    endpoints: &[EndpointState],
+    tried: &TriedEndpoints,
+    rng: &mut Rng,
+) -> usize {
     balancer.pick(endpoints, b"", tried, NOW, rng).unwrap()
 }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use crate::RetryBudgetWindow;
 
 #[test]
-fn the_floor_is_there_without_any_request() {
+fn the_minimum_of_retries_needs_no_requests() {
     let mut budget = budget(20, 3);
     assert_eq!(allowed(&mut budget, 0, 10), 3);
     assert_eq!(allowed(&mut budget, 1, 10), 3, "and again in the next second");
@@ -21,7 +21,7 @@ fn a_share_of_the_requests_may_be_retried() {
 }
 
 #[test]
-fn the_window_forgets_after_ten_seconds() {
+fn requests_leave_the_window_after_ten_seconds() {
     let mut budget = budget(20, 0);
     requests(&mut budget, 0, 100);
     assert_eq!(allowed(&mut budget, 9, 5), 5);
@@ -45,21 +45,21 @@ fn a_long_pause_empties_the_window() {
 }
 
 #[test]
-fn time_running_backwards_does_no_harm() {
+fn time_running_backwards_is_tolerated() {
     let mut budget = budget(50, 0);
     requests(&mut budget, 100, 10);
     assert_eq!(allowed(&mut budget, 50, 10), 5);
 }
 
 #[test]
-fn a_budget_of_nothing_allows_nothing() {
+fn an_empty_budget_allows_no_retries() {
     let mut budget = budget(0, 0);
     requests(&mut budget, 0, 1000);
     assert_eq!(allowed(&mut budget, 0, 10), 0);
 }
 
 #[test]
-fn asking_allocates_nothing() {
+fn checking_the_budget_allocates_nothing() {
     let mut budget = budget(20, 3);
     let counted = allocation_counter::measure(|| {
         requests(&mut budget, 7, 1000);
@@ -70,7 +70,7 @@ fn asking_allocates_nothing() {
 
 proptest! {
     #[test]
-    fn retries_never_exceed_the_share_and_the_floor(
+    fn retries_never_exceed_the_share_and_the_minimum(
         percent in 0_u8..=100,
         floor in 0_u32..5,
         seconds in prop::collection::vec((0_u64..4, 0_u32..50, 0_u32..50), 1..40),

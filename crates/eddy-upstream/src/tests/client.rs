@@ -83,7 +83,7 @@ const HINTS: &[u8] = b"\x08\x03103";
 const TRAILERS: &[u8] = b"\x00\x0bgrpc-status\x015";
 
 #[tokio::test]
-async fn a_response_is_read_whatever_its_framing() {
+async fn a_response_is_read_with_any_framing() {
     for text in [
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\n\r\nhello",
@@ -107,7 +107,7 @@ async fn a_response_is_read_whatever_its_framing() {
 }
 
 #[tokio::test]
-async fn a_request_is_sent_as_far_as_the_windows_allow() {
+async fn a_request_respects_the_flow_control_windows() {
     let body = vec![b'x'; 100_000];
     // The first 65,535 bytes use up the windows; the preface, the frames and the head add fewer than 1,000.
     let wider = 200_000_u32.to_be_bytes();
@@ -166,7 +166,7 @@ async fn a_response_has_limits() {
 }
 
 #[tokio::test]
-async fn an_incomplete_response_is_told_from_none() {
+async fn an_incomplete_response_is_distinguished_from_a_missing_one() {
     let check = |response: Result<WholeResponse, ConversationFault>, has_begun: bool, text: &str| {
         let fault = response.expect_err("no complete response");
         let (ConversationFault::Closed(progress) | ConversationFault::Broken(progress, _)) = fault else {
@@ -188,7 +188,7 @@ async fn an_incomplete_response_is_told_from_none() {
 }
 
 #[test]
-fn the_version_is_negotiated_where_there_is_tls() {
+fn the_version_is_negotiated_with_tls() {
     let facts = |protocol: Option<&str>| eddy_io::TlsFacts {
         version: "TLSv1.3",
         suite: "",

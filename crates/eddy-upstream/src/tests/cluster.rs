@@ -7,13 +7,15 @@ use eddy_ids::{Millis, Shared, WorkerTime};
 use eddy_model::{Balance, ClusterConfig, EjectionConfig};
 use proptest::prelude::*;
 
-use crate::eject::{EjectionChange, out_max};
-use crate::{ClusterState, EndpointId, EndpointSet, Lease, ResolvedAddress, ResolvedEndpoint, Rng, Tried};
+use crate::eject::{EjectionChange, ejected_max};
+use crate::{
+    ClusterState, EndpointId, EndpointSet, Lease, ResolvedAddress, ResolvedEndpoint, Rng, TriedEndpoints,
+};
 
 #[test]
-fn an_empty_cluster_has_nobody_to_ask() {
+fn an_empty_cluster_has_no_endpoint() {
     let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[]);
-    assert!(world.try_select(&mut Tried::new()).is_none());
+    assert!(world.try_select(&mut TriedEndpoints::new()).is_none());
 }
 
 #[test]
@@ -33,7 +35,7 @@ fn a_retry_prefers_another_endpoint() {
     for balance in [Balance::RoundRobin, Balance::LeastRequest, Balance::Random] {
         let mut world = ClusterFixture::new(config(balance), &[1, 2, 3]);
         for _ in 0..50 {
-            let mut tried = Tried::new();
+            let mut tried = TriedEndpoints::new();
             let leases: Vec<Lease> = (0..3).map(|_| world.try_select(&mut tried).unwrap()).collect();
             let seen: HashSet<EndpointId> = leases.iter().map(Lease::endpoint).collect();
             assert_eq!(seen.len(), 3, "{balance:?}");
@@ -44,7 +46,7 @@ fn a_retry_prefers_another_endpoint() {
 }
 
 #[test]
-fn the_caller_is_told_when_an_endpoint_goes_and_comes() {
+fn the_caller_is_notified_of_ejections_and_returns() {
     let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2]);
     let lease = (0..2).map(|_| world.select()).last().unwrap();
     let changes: Vec<EjectionChange> = (0..5).map(|_| world.state.on_failure(&lease, world.now)).collect();
@@ -66,7 +68,7 @@ fn the_caller_is_told_when_an_endpoint_goes_and_comes() {
 }
 
 #[test]
-fn a_failing_endpoint_is_left_out_and_tried_again() {
+fn an_ejected_endpoint_is_retried_after_its_ejection_time() {
     let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2]);
     world.fail_until_ejected(1);
     assert_eq!(world.ports_of(20), HashSet::from([2]));
@@ -92,7 +94,7 @@ fn a_probe_without_outcome_leaves_the_endpoint_half_open() {
 }
 
 #[test]
-fn the_last_endpoint_stays() {
+fn the_last_endpoint_is_not_ejected() {
     let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1]);
     for _ in 0..50 {
         let lease = world.select();
@@ -104,7 +106,7 @@ fn the_last_endpoint_stays() {
 }
 
 #[test]
-fn an_update_keeps_what_is_known_of_those_that_stay() {
+fn an_update_keeps_the_state_of_remaining_endpoints() {
     let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2, 3, 4]);
     world.fail_until_ejected(2);
     let (two, three) = (world.endpoint(2).id(), world.endpoint(3).id());
@@ -119,7 +121,7 @@ fn an_update_keeps_what_is_known_of_those_that_stay() {
 }
 
 #[test]
-fn a_lease_of_an_endpoint_that_has_gone_touches_nobody() {
+fn a_lease_of_a_removed_endpoint_affects_no_other() {
     let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1]);
     let old = world.select();
     world.update(&[2]);
@@ -133,7 +135,7 @@ fn a_lease_of_an_endpoint_that_has_gone_touches_nobody() {
 }
 
 #[test]
-fn an_update_that_leaves_mostly_ejected_ones_brings_some_back() {
+fn an_update_that_leaves_mostly_ejected_endpoints_readmits_some() {
     let mut world = ClusterFixture::new(config(Balance::RoundRobin), &[1, 2, 3, 4]);
     world.fail_until_ejected(1);
     world.now += Millis::new(1_000);
@@ -178,7 +180,7 @@ fn a_request_allocates_nothing() {
         let mut world = ClusterFixture::new(config(balance), &[1, 2, 3, 4, 5]);
         let counted = allocation_counter::measure(|| {
             for round in 0..500 {
-                let mut tried = Tried::new();
+                let mut tried = TriedEndpoints::new();
                 let lease = world.state.select(world.now, &mut world.rng, &mut tried).unwrap();
                 if round % 3 == 0 {
                     world.state.on_failure(&lease, world.now);
@@ -217,7 +219,7 @@ proptest! {
     /// Any order of events keeps the limits: percentage, at least one endpoint in service, no ejected endpoint selected
     /// while a healthy one exists, and active counts that return to zero.
     #[test]
-    fn limits_hold_whatever_happens(
+    fn limits_are_respected_in_random_runs(
         ports in prop::collection::vec(1_u16..12, 1..8),
         events in prop::collection::vec(event(), 0..300),
         percent_max in 0_u8..=100,
@@ -230,7 +232,7 @@ proptest! {
             match event {
                 ClusterTestEvent::Select => {
                     let has_healthy = world.state.endpoints().iter().any(|endpoint| !endpoint.is_ejected());
-                    if let Some(lease) = world.try_select(&mut Tried::new()) {
+                    if let Some(lease) = world.try_select(&mut TriedEndpoints::new()) {
                         let is_ejected = world.state.endpoint(lease.endpoint()).unwrap().is_ejected();
                         prop_assert!(!(has_healthy && is_ejected) || lease.is_probe);
                         leases.push(lease);
@@ -253,7 +255,7 @@ proptest! {
                 ClusterTestEvent::Update(ports) => { world.update(&ports); }
             }
             let ejected = world.state.endpoints().iter().filter(|endpoint| endpoint.is_ejected()).count();
-            prop_assert!(ejected <= out_max(world.state.endpoints().len(), &ejection));
+            prop_assert!(ejected <= ejected_max(world.state.endpoints().len(), &ejection));
         }
         leases.into_iter().for_each(|lease| world.state.release(lease));
         prop_assert!(world.state.endpoints().iter().all(|endpoint| endpoint.active() == 0));
@@ -261,7 +263,7 @@ proptest! {
 }
 
 #[test]
-fn workers_together_hold_as_many_exchanges_as_an_endpoint_takes() {
+fn workers_together_respect_the_exchange_limit_of_an_endpoint() {
     let limited = |port: u16| {
         let mut member = ResolvedEndpoint::new(address(port), 1);
         member.terms.active_max = Some(2);
@@ -276,24 +278,24 @@ fn workers_together_hold_as_many_exchanges_as_an_endpoint_takes() {
     let mut held: Vec<(usize, Lease)> = Vec::new();
     for number in 0..9 {
         let worker = number % 3;
-        let lease = workers[worker].select(now, &mut rng, &mut Tried::new());
+        let lease = workers[worker].select(now, &mut rng, &mut TriedEndpoints::new());
         held.extend(lease.map(|lease| (worker, lease)));
     }
     assert_eq!(held.len(), 4, "two at each of two endpoints");
     let (worker, lease) = held.remove(0);
     workers[worker].release(lease);
     let other = (worker + 1) % 3;
-    let lease = workers[other].select(now, &mut rng, &mut Tried::new()).unwrap();
+    let lease = workers[other].select(now, &mut rng, &mut TriedEndpoints::new()).unwrap();
     // Active exchanges stay counted after the endpoints have changed.
     let next = EndpointSet::new([limited(2), limited(1), limited(3)], Balance::RoundRobin);
-    let next = Arc::new(next.counting_on(&set));
+    let next = Arc::new(next.with_counts_of(&set));
     workers.iter_mut().for_each(|worker| drop(worker.update(Arc::clone(&next), now, &mut rng)));
     for _ in 0..2 {
-        let lease = workers[0].select(now, &mut rng, &mut Tried::new()).unwrap();
+        let lease = workers[0].select(now, &mut rng, &mut TriedEndpoints::new()).unwrap();
         assert_eq!(**workers[0].endpoint(lease.endpoint()).unwrap().address(), address(3));
         held.push((0, lease));
     }
-    assert!(workers[1].select(now, &mut rng, &mut Tried::new()).is_none());
+    assert!(workers[1].select(now, &mut rng, &mut TriedEndpoints::new()).is_none());
     held.push((other, lease));
     held.into_iter().for_each(|(worker, lease)| workers[worker].release(lease));
     assert!(workers.iter().all(|worker| worker.endpoints().iter().all(|endpoint| endpoint.has_room())));
@@ -313,12 +315,12 @@ impl ClusterFixture {
         Self { state, rng, now }
     }
 
-    fn try_select(&mut self, tried: &mut Tried) -> Option<Lease> {
+    fn try_select(&mut self, tried: &mut TriedEndpoints) -> Option<Lease> {
         self.state.select(self.now, &mut self.rng, tried)
     }
 
     fn select(&mut self) -> Lease {
-        self.try_select(&mut Tried::new()).unwrap()
+        self.try_select(&mut TriedEndpoints::new()).unwrap()
     }
 
     fn update(&mut self, ports: &[u16]) -> Vec<EndpointId> {

@@ -6,7 +6,7 @@ use eddy_ids::{Millis, WorkerTime};
 use eddy_model::EjectionConfig;
 use proptest::prelude::*;
 
-use crate::eject::{Ejection, EjectionChange, Room, out_max, room};
+use crate::eject::{Ejection, EjectionChange, Room, ejected_max, room};
 
 const CONFIG: EjectionConfig = EjectionConfig {
     failures: 3,
@@ -17,7 +17,7 @@ const CONFIG: EjectionConfig = EjectionConfig {
 };
 
 #[test]
-fn failures_in_a_row_push_out() {
+fn consecutive_failures_eject() {
     let mut ejection = Ejection::default();
     assert_eq!(fail(&mut ejection, 1), EjectionChange::None);
     assert_eq!(fail(&mut ejection, 2), EjectionChange::None);
@@ -28,7 +28,7 @@ fn failures_in_a_row_push_out() {
 }
 
 #[test]
-fn a_success_between_starts_the_count_again() {
+fn a_success_resets_the_failure_count() {
     let mut ejection = Ejection::default();
     fail(&mut ejection, 1);
     fail(&mut ejection, 1);
@@ -39,7 +39,7 @@ fn a_success_between_starts_the_count_again() {
 }
 
 #[test]
-fn failures_are_remembered_for_a_while() {
+fn failures_expire_after_a_while() {
     let config = EjectionConfig { memory: Duration::from_secs(10), ..CONFIG };
     let mut ejection = Ejection::default();
     let fail = |ejection: &mut Ejection, at| ejection.on_failure(0, secs(at), Room::Free, &config);
@@ -73,7 +73,7 @@ fn half_open_lets_one_request_through() {
 }
 
 #[test]
-fn the_first_request_decides_for_the_better() {
+fn a_successful_first_request_ends_the_ejection() {
     let mut ejection = ejected_at(0);
     assert!(ejection.on_select(secs(10)));
     assert_eq!(ejection.on_success(ejection.epoch(), secs(11), &CONFIG), EjectionChange::Returned);
@@ -81,7 +81,7 @@ fn the_first_request_decides_for_the_better() {
 }
 
 #[test]
-fn the_first_request_decides_for_the_worse_and_times_grow_to_a_limit() {
+fn a_failed_first_request_ejects_again_with_growing_times_up_to_a_limit() {
     let mut ejection = ejected_at(0);
     let mut lengths = Vec::new();
     for _ in 0..3 {
@@ -97,7 +97,7 @@ fn the_first_request_decides_for_the_worse_and_times_grow_to_a_limit() {
 }
 
 #[test]
-fn a_lost_probe_frees_the_way_for_the_next() {
+fn a_lost_probe_allows_the_next() {
     let mut ejection = ejected_at(0);
     assert!(ejection.on_select(secs(10)));
     ejection.on_probe_lost();
@@ -106,7 +106,7 @@ fn a_lost_probe_frees_the_way_for_the_next() {
 }
 
 #[test]
-fn outcomes_of_requests_from_before_the_ejection_change_nothing() {
+fn outcomes_of_requests_sent_before_the_ejection_are_ignored() {
     let mut ejection = ejected_at(0);
     let before = ejection;
     assert_eq!(ejection.on_success(0, secs(1), &CONFIG), EjectionChange::None);
@@ -115,21 +115,21 @@ fn outcomes_of_requests_from_before_the_ejection_change_nothing() {
 }
 
 #[test]
-fn a_success_sent_while_all_are_out_brings_back_at_once() {
+fn a_success_while_all_are_ejected_ends_the_ejection() {
     let mut ejection = ejected_at(0);
     assert!(!ejection.on_select(secs(2)));
     assert_eq!(ejection.on_success(ejection.epoch(), secs(2), &CONFIG), EjectionChange::Returned);
 }
 
 #[test]
-fn a_failure_sent_while_all_are_out_does_not_prolong() {
+fn a_failure_while_all_are_ejected_does_not_prolong_the_ejection() {
     let mut ejection = ejected_at(0);
     assert_eq!(ejection.on_failure(ejection.epoch(), secs(9), Room::Free, &CONFIG), EjectionChange::None);
     assert_eq!(ejection.until(), Some(secs(10)));
 }
 
 #[test]
-fn past_ejections_are_lived_down() {
+fn past_ejections_are_forgotten_over_time() {
     let mut ejection = ejected_at(0);
     ejection.on_select(secs(10));
     ejection.on_failure(ejection.epoch(), secs(10), Room::Full, &CONFIG);
@@ -143,7 +143,7 @@ fn past_ejections_are_lived_down() {
 }
 
 #[test]
-fn no_room_means_no_ejection_until_there_is() {
+fn no_endpoint_is_ejected_beyond_the_ejection_limit() {
     let mut ejection = Ejection::default();
     for _ in 0..10 {
         assert_eq!(ejection.on_failure(0, secs(1), Room::Full, &CONFIG), EjectionChange::None);
@@ -152,13 +152,13 @@ fn no_room_means_no_ejection_until_there_is() {
 }
 
 #[test]
-fn one_endpoint_always_stays() {
+fn one_endpoint_is_never_ejected() {
     let all = EjectionConfig { percent_max: 100, ..CONFIG };
     for (total, expected) in [(0, 0), (1, 0), (2, 1), (10, 9)] {
-        assert_eq!(out_max(total, &all), expected, "{total}");
+        assert_eq!(ejected_max(total, &all), expected, "{total}");
     }
     for (total, expected) in [(1, 0), (2, 1), (3, 1), (4, 2), (5, 2)] {
-        assert_eq!(out_max(total, &CONFIG), expected, "{total}");
+        assert_eq!(ejected_max(total, &CONFIG), expected, "{total}");
     }
     assert_eq!(room(1, 4, &CONFIG), Room::Free);
     assert_eq!(room(2, 4, &CONFIG), Room::Full);

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::endpoint::EndpointId;
 use eddy_model::Balance;
 
-use crate::{EndpointSet, ResolvedAddress, ResolvedEndpoint, TRIED_MAX, Tried};
+use crate::{EndpointSet, ResolvedAddress, ResolvedEndpoint, TRIED_MAX, TriedEndpoints};
 
 #[test]
 fn the_same_address_twice_is_one_member_with_both_weights() {
@@ -14,19 +14,19 @@ fn the_same_address_twice_is_one_member_with_both_weights() {
 }
 
 #[test]
-fn no_member_weighs_nothing() {
+fn no_member_has_weight_zero() {
     assert_eq!(EndpointSet::new([member(1, 0)], Balance::RoundRobin).members(), [member(1, 1)]);
 }
 
 #[test]
-fn addresses_read_as_they_are_written() {
+fn addresses_are_formatted_as_written() {
     assert_eq!(member(80, 1).address.to_string(), "127.0.0.1:80");
     assert_eq!(ResolvedAddress::Unix(Path::new("/run/a.sock").into()).to_string(), "unix:/run/a.sock");
 }
 
 #[test]
-fn tried_remembers_the_latest() {
-    let mut tried = Tried::new();
+fn tried_endpoints_keep_the_latest() {
+    let mut tried = TriedEndpoints::new();
     assert!(tried.is_empty());
     let ids: Vec<EndpointId> =
         (0..).map(|slot| EndpointId { slot, generation: 0 }).take(TRIED_MAX + 2).collect();

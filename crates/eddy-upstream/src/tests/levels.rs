@@ -8,7 +8,7 @@ use eddy_ids::{Millis, Shared, WorkerTime};
 use eddy_model::{Balance, ClusterConfig, EndpointOptions, HealthConfig, UNLIMITED_OVERPROVISIONING};
 
 use crate::balance::{BalanceTables, Balancer};
-use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
+use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, TriedEndpoints};
 use crate::health::UnhealthySet;
 use crate::{ClusterState, EndpointSet, Rng};
 
@@ -45,7 +45,7 @@ fn shares(endpoints: &[EndpointState], percent: u32, kind: Balance) -> Vec<u32> 
     let mut counts = vec![0; tiers];
     for number in 0..10_000_u32 {
         let key = number.to_string();
-        let index = balancer.pick(endpoints, key.as_bytes(), &Tried::new(), NOW, &mut rng).unwrap();
+        let index = balancer.pick(endpoints, key.as_bytes(), &TriedEndpoints::new(), NOW, &mut rng).unwrap();
         assert!(endpoints[index].unhealthy().is_none(), "{kind:?}");
         counts[usize::from(endpoints[index].terms().tier)] += 1;
     }
@@ -53,7 +53,7 @@ fn shares(endpoints: &[EndpointState], percent: u32, kind: Balance) -> Vec<u32> 
 }
 
 #[test]
-fn levels_bear_what_their_endpoints_can() {
+fn priority_levels_get_load_by_their_healthy_endpoints() {
     // Envoy's own examples for 140 %, and results for other factors.
     for (tiers, percent, expected) in [
         (vec![(0, 10, 0), (1, 10, 0)], 140, vec![100, 0]),
@@ -93,7 +93,7 @@ impl LevelsFixture {
     fn chosen(&mut self, requests: u32) -> HashMap<String, u32> {
         let mut counts = HashMap::new();
         for _ in 0..requests {
-            let lease = self.state.select(self.now, &mut self.rng, &mut Tried::new()).unwrap();
+            let lease = self.state.select(self.now, &mut self.rng, &mut TriedEndpoints::new()).unwrap();
             let address = self.state.endpoint(lease.endpoint()).unwrap().address().to_string();
             *counts.entry(address.replace("127.0.0.1:", "")).or_default() += 1;
             self.state.release(lease);
@@ -109,7 +109,7 @@ impl LevelsFixture {
 }
 
 #[test]
-fn of_a_priority_eddys_own_zone_is_first() {
+fn the_own_zone_is_preferred_within_a_priority() {
     let config = ClusterConfig {
         zone: Some("here".into()),
         health: Some(HealthConfig::default()),
@@ -134,7 +134,7 @@ fn of_a_priority_eddys_own_zone_is_first() {
 }
 
 #[test]
-fn an_endpoint_warms_up_from_a_tenth_to_its_whole_share() {
+fn slow_start_grows_from_a_tenth_to_the_full_share() {
     for balance in [Balance::RoundRobin, Balance::LeastRequest, Balance::Random] {
         let slow_start = Some(Duration::from_secs(100));
         let config = ClusterConfig { balance, slow_start, ..ClusterConfig::new("users", Vec::new()) };
@@ -156,7 +156,7 @@ fn an_endpoint_warms_up_from_a_tenth_to_its_whole_share() {
 }
 
 #[test]
-fn one_that_is_well_again_warms_up() {
+fn a_recovered_endpoint_gets_a_slow_start() {
     let config = ClusterConfig {
         slow_start: Some(Duration::from_secs(100)),
         health: Some(HealthConfig::default()),

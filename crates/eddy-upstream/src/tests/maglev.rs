@@ -4,11 +4,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_ids::WorkerTime;
-use eddy_model::{Balance, MAGLEV_PLACES};
+use eddy_model::{Balance, MAGLEV_TABLE_SIZE};
 use proptest::prelude::*;
 
 use crate::balance::{BalanceTables, Balancer};
-use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, Tried};
+use crate::endpoint::{EndpointId, EndpointState, ResolvedAddress, ResolvedEndpoint, TriedEndpoints};
 use crate::{EndpointSet, Rng};
 
 const NOW: WorkerTime = WorkerTime::from_millis(1_000);
@@ -36,7 +36,8 @@ fn owners(endpoints: &[EndpointState], keys: u32) -> Vec<Rc<ResolvedAddress>> {
     let mut balancer = balancer(endpoints);
     let owner = |number: u32| {
         let key = number.to_string();
-        let index = balancer.pick(endpoints, key.as_bytes(), &Tried::new(), NOW, &mut Rng::new(1)).unwrap();
+        let index =
+            balancer.pick(endpoints, key.as_bytes(), &TriedEndpoints::new(), NOW, &mut Rng::new(1)).unwrap();
         endpoints[index].address().clone()
     };
     (0..keys).map(owner).collect()
@@ -51,14 +52,14 @@ fn the_order_of_endpoints_does_not_matter() {
 
 /// Endpoints that Envoy 1.40 selected with `lb_policy: MAGLEV` and a `hash_policy` on a header, key by key.
 #[test]
-fn keys_have_the_endpoints_that_they_have_in_envoy() {
+fn keys_select_the_same_endpoints_as_in_envoy() {
     let envoy = "5245552354122551255213222223512535225522235235532332341522452";
     let endpoints = endpoints(&[(18901, 1), (18902, 3), (18903, 2), (18904, 1), (18905, 5)]);
     let long = "a-key-that-is-longer-than-thirty-two-bytes-so-that-stripes-count".to_owned();
     let keys = (0..60).map(|number| format!("key-{number}")).chain([long]);
     let mut balancer = balancer(&endpoints);
     let owner = |key: String| {
-        let index = balancer.pick(&endpoints, key.as_bytes(), &Tried::new(), NOW, &mut Rng::new(1));
+        let index = balancer.pick(&endpoints, key.as_bytes(), &TriedEndpoints::new(), NOW, &mut Rng::new(1));
         (index.unwrap() + 1).to_string()
     };
     assert_eq!(keys.map(owner).collect::<String>(), envoy);
@@ -78,16 +79,17 @@ fn tables_are_built_before_a_worker_sees_the_set() {
 }
 
 #[test]
-fn a_set_for_another_kind_is_balanced_in_turn() {
+fn a_set_without_its_table_is_balanced_by_round_robin() {
     let endpoints = endpoints(&[(1, 1), (2, 1)]);
     let tables = BalanceTables::of_states(Balance::Ring, &endpoints);
     let mut balancer = Balancer::new(Balance::Maglev, &endpoints, &tables, &mut Rng::new(1));
-    let mut pick = || balancer.pick(&endpoints, b"key", &Tried::new(), NOW, &mut Rng::new(1)).unwrap();
+    let mut pick =
+        || balancer.pick(&endpoints, b"key", &TriedEndpoints::new(), NOW, &mut Rng::new(1)).unwrap();
     assert_ne!(pick(), pick());
 }
 
 #[test]
-fn keys_of_one_left_out_are_spread_over_the_others() {
+fn keys_of_an_excluded_endpoint_are_spread_over_the_others() {
     let all = endpoints(&[(1, 1), (2, 1), (3, 1), (4, 1)]);
     let mut without = endpoints(&[(1, 1), (2, 1), (3, 1), (4, 1)]);
     without[1].terms.is_down = true;
@@ -108,13 +110,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn places_follow_the_weights_to_a_hundredth(weights in prop::collection::vec(1_u32..20, 1..30)) {
+    fn table_entries_follow_the_weights_to_a_hundredth(weights in prop::collection::vec(1_u32..20, 1..30)) {
         let ports: Vec<(u16, u32)> = (1..).zip(weights.iter().copied()).collect();
         let endpoints = endpoints(&ports);
         let counts = BalanceTables::of_states(Balance::Maglev, &endpoints).maglev().unwrap().counts(endpoints.len());
         let total: u32 = weights.iter().sum();
         let places: u32 = counts.iter().sum();
-        prop_assert_eq!(places as usize, MAGLEV_PLACES);
+        prop_assert_eq!(places as usize, MAGLEV_TABLE_SIZE);
         for (count, weight) in counts.iter().zip(&weights) {
             let expected = f64::from(places) * f64::from(*weight) / f64::from(total);
             // Slot counts are integers: small shares deviate by a few.
@@ -123,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn one_more_endpoint_moves_few_keys(count in 2_u16..40) {
+    fn an_added_endpoint_moves_few_keys(count in 2_u16..40) {
         let before: Vec<(u16, u32)> = (1..=count).map(|port| (port, 1)).collect();
         let after: Vec<(u16, u32)> = (1..=count + 1).map(|port| (port, 1)).collect();
         let (before, after) = (owners(&endpoints(&before), 4000), owners(&endpoints(&after), 4000));

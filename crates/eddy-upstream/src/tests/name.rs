@@ -12,7 +12,7 @@ use crate::Rng;
 use crate::resolve::ADDRESSES_MAX;
 use crate::resolve::client::{AddressLookup, AddressRecords, LookupFault};
 use crate::resolve::name::{
-    FAILURE_DELAY_MAX, LastGoodAnswer, LookupFollowup, NameState, News, WARNING_INTERVAL,
+    FAILURE_DELAY_MAX, LastGoodAnswer, LookupFollowup, NameEvent, NameState, WARNING_INTERVAL,
 };
 
 const CONFIG: DnsConfig = DnsConfig {
@@ -24,7 +24,7 @@ const CONFIG: DnsConfig = DnsConfig {
 };
 
 #[test]
-fn the_shortest_ttl_counts_within_limits_and_a_tenth() {
+fn the_shortest_ttl_applies_within_limits_and_a_tenth_of_jitter() {
     for (ttl, least, most) in [(0, 1_000, 1_100), (60, 60_000, 66_000), (86_400, 270_000, 300_000)] {
         for seed in 0..50 {
             let mut name = NameFixture::new(seed);
@@ -36,14 +36,14 @@ fn the_shortest_ttl_counts_within_limits_and_a_tenth() {
 }
 
 #[test]
-fn another_order_is_the_same_answer() {
+fn records_in_another_order_are_the_same_result() {
     let mut name = NameFixture::new(0);
     name.answer(found(&["10.0.0.2", "10.0.0.1", "10.0.0.2"], 5), found(&["fd00::1"], 5));
     assert_eq!(name.addresses(), ["10.0.0.1", "10.0.0.2", "fd00::1"]);
 }
 
 #[test]
-fn addresses_nobody_should_connect_to_are_left_out() {
+fn addresses_that_must_not_be_connected_to_are_skipped() {
     let mut name = NameFixture::new(0);
     name.answer(
         found(&["0.0.0.0", "224.0.0.1", "255.255.255.255", "10.0.0.1"], 5),
@@ -53,7 +53,7 @@ fn addresses_nobody_should_connect_to_are_left_out() {
 }
 
 #[test]
-fn a_long_answer_is_cut() {
+fn a_long_result_is_truncated() {
     let many: Vec<String> = (0..1500_u32).map(|n| format!("10.0.{}.{}", n / 250, n % 250)).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let mut name = NameFixture::new(0);
@@ -62,7 +62,7 @@ fn a_long_answer_is_cut() {
 }
 
 #[test]
-fn the_last_good_answer_outlives_failures_up_to_the_limit() {
+fn the_last_good_result_outlives_failures_up_to_the_limit() {
     let mut name = NameFixture::new(0);
     name.answer(found(&["10.0.0.1"], 5), found(&[], 5));
     for fault in
@@ -78,7 +78,7 @@ fn the_last_good_answer_outlives_failures_up_to_the_limit() {
     assert!(step.delay <= secs(1), "asked again when the addresses become too old: {:?}", step.delay);
     name.now += seconds(1);
     let step = name.answer(Err(LookupFault::NoName), Err(LookupFault::NoName));
-    assert_eq!(step.news, Some(News::Dropped));
+    assert_eq!(step.news, Some(NameEvent::Dropped));
     assert!(name.addresses().is_empty());
 }
 
@@ -93,7 +93,7 @@ fn a_name_without_addresses_counts_as_a_failure() {
 }
 
 #[test]
-fn one_family_failing_keeps_its_addresses_and_takes_the_others() {
+fn a_failing_address_family_keeps_its_addresses_and_the_other_is_updated() {
     let mut name = NameFixture::new(0);
     name.answer(found(&["10.0.0.1"], 60), found(&["fd00::1"], 60));
     name.now += seconds(60);
@@ -103,7 +103,7 @@ fn one_family_failing_keeps_its_addresses_and_takes_the_others() {
 }
 
 #[test]
-fn a_family_that_ends_is_dropped_at_once() {
+fn an_address_family_without_records_is_dropped_immediately() {
     for none in [found(&[], 60), Err(LookupFault::NoName)] {
         let mut name = NameFixture::new(0);
         name.answer(found(&["10.0.0.1"], 60), found(&["fd00::1"], 60));
@@ -113,7 +113,7 @@ fn a_family_that_ends_is_dropped_at_once() {
 }
 
 #[test]
-fn failures_are_tried_again_ever_less_often() {
+fn failed_lookups_are_retried_with_backoff() {
     let mut name = NameFixture::new(0);
     let delays: Vec<u64> = (0..8).map(|_| name.fail().delay.as_secs()).collect();
     assert_eq!(delays[..4], [1, 2, 4, 8]);
@@ -124,7 +124,7 @@ fn failures_are_tried_again_ever_less_often() {
 }
 
 #[test]
-fn a_lasting_failure_is_mentioned_now_and_then() {
+fn a_lasting_failure_is_logged_periodically() {
     let mut name = NameFixture::new(0);
     let mut mentioned = 0;
     for _ in 0..600 {
@@ -133,12 +133,12 @@ fn a_lasting_failure_is_mentioned_now_and_then() {
     }
     assert_eq!(mentioned, 10, "600 s, once every {WARNING_INTERVAL:?}");
     let step = name.answer(found(&["10.0.0.1"], 5), found(&[], 5));
-    assert_eq!(step.news, Some(News::Recovered));
-    assert_eq!(name.fail().news, Some(News::Failing), "a new failure is said at once");
+    assert_eq!(step.news, Some(NameEvent::Recovered));
+    assert_eq!(name.fail().news, Some(NameEvent::Failing), "a new failure is said at once");
 }
 
 #[test]
-fn what_is_known_from_before_is_used_unless_too_old() {
+fn an_earlier_result_is_used_unless_too_old() {
     let mut name = NameFixture::new(0);
     name.answer(found(&["10.0.0.1"], 5), found(&[], 5));
     let known = name.state.known().clone();

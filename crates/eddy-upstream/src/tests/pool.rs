@@ -16,7 +16,7 @@ use crate::pool::LinkPool;
 use crate::{Link, LinkPools};
 
 #[test]
-fn links_are_as_many_as_allowed_until_one_is_given_back() {
+fn links_are_limited_until_one_is_returned() {
     let mut pools = LinkPools::default();
     let pool: &LinkPool = pools.at(EndpointId { slot: 0, generation: 0 });
     let mut places: Vec<_> = (0..3).map(|_| pool.place(2, 0)).collect();
@@ -26,7 +26,7 @@ fn links_are_as_many_as_allowed_until_one_is_given_back() {
 }
 
 #[tokio::test]
-async fn who_waits_for_a_place_is_called_in_turn() {
+async fn waiters_for_a_link_are_woken_in_order() {
     let mut pools = LinkPools::default();
     let pool = pools.at(EndpointId { slot: 0, generation: 0 });
     let places: Vec<_> = (0..2).map(|_| pool.place(2, 0).unwrap()).collect();
@@ -44,7 +44,7 @@ async fn who_waits_for_a_place_is_called_in_turn() {
 }
 
 #[tokio::test]
-async fn an_idle_link_gives_its_place_to_another() {
+async fn closing_an_idle_link_frees_its_permit() {
     let mut pools = LinkPools::default();
     let pool = pools.at(EndpointId { slot: 0, generation: 0 });
     assert!(!pool.close_oldest());
@@ -57,7 +57,7 @@ async fn an_idle_link_gives_its_place_to_another() {
 }
 
 #[tokio::test]
-async fn who_leaves_the_queue_passes_the_call_on() {
+async fn a_waiter_that_leaves_passes_on_its_wake_up() {
     let mut pools = LinkPools::default();
     let pool = pools.at(EndpointId { slot: 0, generation: 0 });
     let place = pool.place(1, 0).unwrap();
@@ -74,7 +74,7 @@ async fn who_leaves_the_queue_passes_the_call_on() {
 }
 
 #[tokio::test]
-async fn links_from_before_a_renewal_are_not_kept() {
+async fn links_of_an_earlier_tls_era_are_not_kept() {
     let config = PoolConfig::default();
     let mut pools = LinkPools::default();
     let id = EndpointId { slot: 0, generation: 0 };
@@ -99,7 +99,7 @@ async fn links_from_before_a_renewal_are_not_kept() {
 }
 
 #[tokio::test]
-async fn a_link_that_its_endpoint_closes_is_closed_at_once() {
+async fn a_link_that_its_endpoint_closes_is_closed_immediately() {
     let task = Arc::<Notify>::default();
     let mut pools = LinkPools::watched_by(Arc::clone(&task));
     let id = EndpointId { slot: 0, generation: 0 };
@@ -116,7 +116,7 @@ async fn a_link_that_its_endpoint_closes_is_closed_at_once() {
         let closed = async {
             while pools.count().open > left as u64 {
                 task.notified().await;
-                pools.close_disturbed();
+                pools.close_unusable();
             }
         };
         let closed = tokio::time::timeout(Duration::from_secs(20), tokio::task::unconstrained(closed)).await;
@@ -126,7 +126,7 @@ async fn a_link_that_its_endpoint_closes_is_closed_at_once() {
 }
 
 #[tokio::test]
-async fn a_link_that_was_closed_is_not_given_out() {
+async fn a_closed_link_is_not_reused() {
     let config = PoolConfig::default();
     let mut pools = LinkPools::default();
     let id = EndpointId { slot: 0, generation: 0 };
@@ -136,7 +136,7 @@ async fn a_link_that_was_closed_is_not_given_out() {
     let mut link = pools.at(id).take(&config, WorkerTime::ZERO).expect("nothing has happened");
     drop(end);
     // Until the event loop has seen the close.
-    std::future::poll_fn(|cx| link.stream.poll_disturbed(cx)).await;
+    std::future::poll_fn(|cx| link.stream.poll_input_or_close(cx)).await;
     link.wait(WorkerTime::ZERO);
     pools.at(id).put_unwatched(link);
     assert!(pools.at(id).take(&config, WorkerTime::ZERO).is_none());

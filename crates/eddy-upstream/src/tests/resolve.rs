@@ -9,14 +9,14 @@ use eddy_model::{AddressFamilies, Balance, ClusterConfig, DnsConfig, EndpointAdd
 use hickory_resolver::config::ResolverOpts;
 use tokio::runtime::Handle;
 
-use super::stub::{DnsStub, NXDOMAIN, SERVFAIL, Saying, Zone};
+use super::stub::{DnsStub, NXDOMAIN, SERVFAIL, StubResponse, Zone};
 use crate::resolve::state::config_of;
 use crate::resolve::{ADDRESSES_MAX, Resolution, Resolver};
 
 #[tokio::test]
 async fn addresses_of_both_families_become_endpoints() {
     let zone = Zone { v6: vec!["fd00::1".parse().unwrap()], ..Zone::v4(&["10.0.0.1", "10.0.0.2"], 60) };
-    let stub = DnsStub::start(Saying::Addresses(zone)).await;
+    let stub = DnsStub::start(StubResponse::Addresses(zone)).await;
     let resolution = follow(&stub);
     assert!(resolution.settled(PATIENCE).await);
     assert_eq!(addresses(&resolution), set(&["10.0.0.1:80", "10.0.0.2:80", "[fd00::1]:80"]));
@@ -24,8 +24,8 @@ async fn addresses_of_both_families_become_endpoints() {
 }
 
 #[tokio::test]
-async fn another_balancing_kind_gives_a_set_with_its_tables_without_a_look_up() {
-    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1", "10.0.0.2"], 60))).await;
+async fn another_balancing_kind_builds_its_tables_without_a_lookup() {
+    let stub = DnsStub::start(StubResponse::Addresses(Zone::v4(&["10.0.0.1", "10.0.0.2"], 60))).await;
     let resolution = follow(&stub);
     assert!(resolution.settled(PATIENCE).await);
     let (before, questions) = (resolution.current(), stub.questions().0);
@@ -42,21 +42,21 @@ async fn another_balancing_kind_gives_a_set_with_its_tables_without_a_look_up() 
 }
 
 #[tokio::test]
-async fn a_name_is_asked_again_when_its_ttl_is_over_and_not_before() {
-    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 1))).await;
+async fn a_name_is_resolved_again_when_its_ttl_expires_and_not_before() {
+    let stub = DnsStub::start(StubResponse::Addresses(Zone::v4(&["10.0.0.1"], 1))).await;
     let resolution = follow(&stub);
     let begin = Instant::now();
     assert!(resolution.settled(PATIENCE).await);
-    stub.say(Saying::Addresses(Zone::v4(&["10.0.0.2"], 1)));
+    stub.say(StubResponse::Addresses(Zone::v4(&["10.0.0.2"], 1)));
     wait_for(&resolution, &["10.0.0.2:80"]).await;
     assert!(begin.elapsed() >= Duration::from_millis(950), "after {:?}", begin.elapsed());
     assert_eq!(stub.questions().0, 4, "two look-ups of two families");
 }
 
 #[tokio::test]
-async fn name_servers_are_those_of_the_file_as_it_is_now() {
-    let first = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
-    let second = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.2"], 0))).await;
+async fn name_servers_follow_changes_of_resolv_conf() {
+    let first = DnsStub::start(StubResponse::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
+    let second = DnsStub::start(StubResponse::Addresses(Zone::v4(&["10.0.0.2"], 0))).await;
     let file = std::env::temp_dir().join(format!("eddy-name-servers-{}", std::process::id()));
     let fresh = file.with_extension("new");
     let put = |text: &str| {
@@ -77,10 +77,10 @@ async fn name_servers_are_those_of_the_file_as_it_is_now() {
     wait_for(&resolution, &["10.0.0.2:80"]).await;
     // A file that is unusable or missing changes nothing.
     put("nothing");
-    second.say(Saying::Addresses(Zone::v4(&["10.0.0.3"], 0)));
+    second.say(StubResponse::Addresses(Zone::v4(&["10.0.0.3"], 0)));
     wait_for(&resolution, &["10.0.0.3:80"]).await;
     std::fs::remove_file(&file).unwrap();
-    second.say(Saying::Addresses(Zone::v4(&["10.0.0.4"], 0)));
+    second.say(StubResponse::Addresses(Zone::v4(&["10.0.0.4"], 0)));
     wait_for(&resolution, &["10.0.0.4:80"]).await;
     put(&first.address.to_string());
     wait_for(&resolution, &["10.0.0.1:80"]).await;
@@ -88,10 +88,10 @@ async fn name_servers_are_those_of_the_file_as_it_is_now() {
 }
 
 #[tokio::test]
-async fn name_servers_of_a_cluster_are_asked_and_no_others() {
-    let system = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 60))).await;
+async fn only_the_name_servers_of_a_cluster_are_queried() {
+    let system = DnsStub::start(StubResponse::Addresses(Zone::v4(&["10.0.0.1"], 60))).await;
     let zone = Zone { v6: vec!["fd00::1".parse().unwrap()], ..Zone::v4(&["10.0.0.2"], 60) };
-    let own = DnsStub::start(Saying::Addresses(zone)).await;
+    let own = DnsStub::start(StubResponse::Addresses(zone)).await;
     let resolver = Resolver::from_name_servers(&[system.address]).unwrap();
     let name = |host: &str| EndpointConfig::new(EndpointAddress::Name { host: host.into(), port: 80 });
     // A name that is also in the hosts file of this machine.
@@ -112,22 +112,27 @@ async fn name_servers_of_a_cluster_are_asked_and_no_others() {
 
 #[tokio::test]
 async fn a_name_that_flaps_is_followed() {
-    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
+    let stub = DnsStub::start(StubResponse::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
     let resolution = follow(&stub);
     for round in 0..10 {
         let address = format!("10.0.1.{round}");
-        stub.say(Saying::Addresses(Zone::v4(&[&address], 0)));
+        stub.say(StubResponse::Addresses(Zone::v4(&[&address], 0)));
         wait_for(&resolution, &[&format!("{address}:80")]).await;
     }
 }
 
 #[tokio::test]
-async fn the_last_good_answer_is_kept_through_every_failure() {
-    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
+async fn the_last_good_result_is_kept_during_failures() {
+    let stub = DnsStub::start(StubResponse::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
     let resolution = follow(&stub);
     assert!(resolution.settled(PATIENCE).await);
-    let failures =
-        [Saying::Code(NXDOMAIN), Saying::Code(SERVFAIL), Saying::Silence, Saying::AliasLoop, Saying::Garbage];
+    let failures = [
+        StubResponse::Code(NXDOMAIN),
+        StubResponse::Code(SERVFAIL),
+        StubResponse::Silence,
+        StubResponse::AliasLoop,
+        StubResponse::Garbage,
+    ];
     for (round, failure) in failures.into_iter().enumerate() {
         stub.say(failure.clone());
         wait_until(|| resolution.names()[0].failures_in_row > 0).await;
@@ -135,7 +140,7 @@ async fn the_last_good_answer_is_kept_through_every_failure() {
         assert!(resolution.names()[0].last_fault.is_some());
         let next = one(round + 1);
         let next: Vec<&str> = next.iter().map(String::as_str).collect();
-        stub.say(Saying::Addresses(Zone::v4(&[next[0].trim_end_matches(":80")], 0)));
+        stub.say(StubResponse::Addresses(Zone::v4(&[next[0].trim_end_matches(":80")], 0)));
         wait_for(&resolution, &next).await;
         assert_eq!(resolution.names()[0].failures_in_row, 0);
     }
@@ -143,39 +148,39 @@ async fn the_last_good_answer_is_kept_through_every_failure() {
 
 #[tokio::test]
 async fn stale_addresses_are_dropped_in_the_end() {
-    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
+    let stub = DnsStub::start(StubResponse::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
     let dns = DnsConfig { stale_max: Duration::from_millis(300), ..DNS };
     let resolution = follow_with(&stub, dns);
     assert!(resolution.settled(PATIENCE).await);
-    stub.say(Saying::Code(SERVFAIL));
+    stub.say(StubResponse::Code(SERVFAIL));
     wait_for(&resolution, &[]).await;
 }
 
 #[tokio::test]
-async fn a_name_that_never_resolves_settles_without_endpoints() {
-    for saying in [Saying::Code(NXDOMAIN), Saying::Code(SERVFAIL), Saying::Silence] {
+async fn a_name_that_never_resolves_results_in_no_endpoints() {
+    for saying in [StubResponse::Code(NXDOMAIN), StubResponse::Code(SERVFAIL), StubResponse::Silence] {
         let stub = DnsStub::start(saying.clone()).await;
         let resolution = follow(&stub);
         assert!(resolution.settled(PATIENCE).await, "{saying:?}");
         assert!(resolution.current().is_empty());
         assert_eq!(resolution.names()[0].addresses, 0);
-        stub.say(Saying::Addresses(Zone::v4(&["10.0.0.1"], 60)));
+        stub.say(StubResponse::Addresses(Zone::v4(&["10.0.0.1"], 60)));
         wait_for(&resolution, &["10.0.0.1:80"]).await;
     }
 }
 
 #[tokio::test]
-async fn settling_gives_up_when_patience_ends() {
-    let stub = DnsStub::start(Saying::Silence).await;
+async fn waiting_for_the_first_resolution_times_out() {
+    let stub = DnsStub::start(StubResponse::Silence).await;
     let resolution = follow_with(&stub, DnsConfig { timeout: Duration::from_secs(60), ..DNS });
     assert!(!resolution.settled(Duration::from_millis(50)).await);
 }
 
 #[tokio::test]
-async fn a_truncated_answer_is_asked_for_over_tcp() {
+async fn a_truncated_response_is_retried_over_tcp() {
     let many: Vec<String> = (0..200).map(|host| format!("10.0.0.{host}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    let stub = DnsStub::start(Saying::Truncated(Zone::v4(&many, 60))).await;
+    let stub = DnsStub::start(StubResponse::Truncated(Zone::v4(&many, 60))).await;
     let resolution = follow(&stub);
     assert!(resolution.settled(PATIENCE).await);
     assert_eq!(resolution.current().len(), 200, "{:?} {:?}", resolution.names(), stub.questions());
@@ -183,42 +188,43 @@ async fn a_truncated_answer_is_asked_for_over_tcp() {
 }
 
 #[tokio::test]
-async fn an_answer_under_another_id_is_ignored() {
+async fn a_response_with_another_id_is_ignored() {
     let (wrong, right) = (Zone::v4(&["10.6.6.6"], 60), Zone::v4(&["10.0.0.1"], 60));
-    let stub = DnsStub::start(Saying::WrongIdFirst(wrong, right)).await;
+    let stub = DnsStub::start(StubResponse::WrongIdFirst(wrong, right)).await;
     let resolution = follow(&stub);
     assert!(resolution.settled(PATIENCE).await);
     assert_eq!(addresses(&resolution), set(&["10.0.0.1:80"]));
 }
 
 #[tokio::test]
-async fn of_very_many_records_a_thousand_are_used() {
+async fn at_most_a_thousand_records_are_used() {
     let v4 = (0..2000_u32).map(|host| Ipv4Addr::from_bits(0x0a00_0001 + host)).collect();
-    let stub = DnsStub::start(Saying::Truncated(Zone { v4, v6: Vec::new(), ttl: 60 })).await;
+    let stub = DnsStub::start(StubResponse::Truncated(Zone { v4, v6: Vec::new(), ttl: 60 })).await;
     let resolution = follow(&stub);
     assert!(resolution.settled(PATIENCE).await);
     assert_eq!(resolution.current().len(), ADDRESSES_MAX);
 }
 
 #[tokio::test]
-async fn a_family_without_a_route_is_left_out_while_there_is_another() {
+async fn an_address_family_without_a_route_is_skipped_while_another_has_one() {
     let v6: Vec<Ipv6Addr> = vec!["fd00::1".parse().unwrap()];
-    let stub = DnsStub::start(Saying::Addresses(Zone { v6: v6.clone(), ..Zone::v4(&["10.0.0.1"], 0) })).await;
+    let stub =
+        DnsStub::start(StubResponse::Addresses(Zone { v6: v6.clone(), ..Zone::v4(&["10.0.0.1"], 0) })).await;
     let resolver = Resolver::from_name_servers(&[stub.address]).unwrap().with_routes(|ip| ip.is_ipv4());
     let resolution = resolver.follow(&cluster(DNS), &Handle::current());
     assert!(resolution.settled(PATIENCE).await);
     assert_eq!(addresses(&resolution), set(&["10.0.0.1:80"]));
-    stub.say(Saying::Addresses(Zone { v6, ..Zone::v4(&[], 0) }));
+    stub.say(StubResponse::Addresses(Zone { v6, ..Zone::v4(&[], 0) }));
     wait_for(&resolution, &["[fd00::1]:80"]).await;
 }
 
 #[tokio::test]
-async fn a_new_configuration_begins_with_what_was_known() {
-    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
+async fn a_new_configuration_starts_with_earlier_results() {
+    let stub = DnsStub::start(StubResponse::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
     let resolver = resolver(&stub);
     let old = resolver.follow(&cluster(DNS), &Handle::current());
     assert!(old.settled(PATIENCE).await);
-    stub.say(Saying::Silence);
+    stub.say(StubResponse::Silence);
     drop(old);
     // The result does not depend on whether the old one ends before the new one starts.
     tokio::task::yield_now().await;
@@ -229,8 +235,8 @@ async fn a_new_configuration_begins_with_what_was_known() {
 }
 
 #[tokio::test]
-async fn addresses_written_as_such_need_no_name_server() {
-    let stub = DnsStub::start(Saying::Silence).await;
+async fn literal_addresses_need_no_name_server() {
+    let stub = DnsStub::start(StubResponse::Silence).await;
     let endpoints = vec![
         endpoint(EndpointAddress::Socket("127.0.0.1:9001".parse().unwrap())),
         endpoint(EndpointAddress::Unix("/run/app.sock".into())),
@@ -242,8 +248,8 @@ async fn addresses_written_as_such_need_no_name_server() {
 }
 
 #[tokio::test]
-async fn dropping_a_resolution_ends_its_look_ups() {
-    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
+async fn dropping_a_resolution_cancels_its_lookups() {
+    let stub = DnsStub::start(StubResponse::Addresses(Zone::v4(&["10.0.0.1"], 0))).await;
     let resolution = follow(&stub);
     assert!(resolution.settled(PATIENCE).await);
     let mut sets = resolution.subscribe();
@@ -254,8 +260,8 @@ async fn dropping_a_resolution_ends_its_look_ups() {
 }
 
 #[tokio::test]
-async fn many_names_are_looked_up_together() {
-    let stub = DnsStub::start(Saying::Addresses(Zone::v4(&["10.0.0.1"], 60))).await;
+async fn many_names_are_resolved_concurrently() {
+    let stub = DnsStub::start(StubResponse::Addresses(Zone::v4(&["10.0.0.1"], 60))).await;
     let endpoints = (0..300_u16).map(|number| {
         endpoint(EndpointAddress::Name {
             host: format!("host{number}.test.example").into(),

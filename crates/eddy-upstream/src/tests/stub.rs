@@ -17,7 +17,7 @@ pub(super) struct DnsStub {
 
 /// Response of the server to every query.
 #[derive(Clone, Debug)]
-pub(super) enum Saying {
+pub(super) enum StubResponse {
     /// These addresses.
     Addresses(Zone),
     /// A response with the wrong ID and the first zone, then the right one with the second.
@@ -46,7 +46,7 @@ pub(super) const SERVFAIL: u8 = 2;
 
 impl DnsStub {
     /// Starts a server on a free port of 127.0.0.1, UDP and TCP.
-    pub(super) async fn start(saying: Saying) -> Self {
+    pub(super) async fn start(saying: StubResponse) -> Self {
         let (udp, tcp) = loop {
             let udp = UdpSocket::bind("127.0.0.1:0").await.unwrap();
             if let Ok(tcp) = TcpListener::bind(udp.local_addr().unwrap()).await {
@@ -65,7 +65,7 @@ impl DnsStub {
         Self { address, shared, _tasks: tasks }
     }
 
-    pub(super) fn say(&self, saying: Saying) {
+    pub(super) fn say(&self, saying: StubResponse) {
         *self.shared.saying.lock().unwrap() = saying;
     }
 
@@ -83,7 +83,7 @@ impl Zone {
 }
 
 struct DnsStubState {
-    saying: Mutex<Saying>,
+    saying: Mutex<StubResponse>,
     udp_questions: AtomicUsize,
     tcp_questions: AtomicUsize,
 }
@@ -117,7 +117,7 @@ async fn serve_connection(mut stream: TcpStream, shared: Arc<DnsStubState>) {
         }
         shared.tcp_questions.fetch_add(1, Ordering::Relaxed);
         let saying = shared.saying.lock().unwrap().clone();
-        if let Saying::Addresses(zone) | Saying::Truncated(zone) = saying {
+        if let StubResponse::Addresses(zone) | StubResponse::Truncated(zone) = saying {
             let answer = answer(&query, FLAGS, &zone);
             let mut framed = u16::try_from(answer.len()).unwrap().to_be_bytes().to_vec();
             framed.extend(answer);
@@ -126,19 +126,19 @@ async fn serve_connection(mut stream: TcpStream, shared: Arc<DnsStubState>) {
     }
 }
 
-fn udp_answers(query: &[u8], saying: &Saying) -> Vec<Vec<u8>> {
+fn udp_answers(query: &[u8], saying: &StubResponse) -> Vec<Vec<u8>> {
     match saying {
-        Saying::Addresses(zone) => vec![answer(query, FLAGS, zone)],
-        Saying::WrongIdFirst(wrong, right) => {
+        StubResponse::Addresses(zone) => vec![answer(query, FLAGS, zone)],
+        StubResponse::WrongIdFirst(wrong, right) => {
             let mut forged = answer(query, FLAGS, wrong);
             forged[0] ^= 0x55;
             vec![forged, answer(query, FLAGS, right)]
         }
-        Saying::Truncated(_) => vec![answer(query, FLAGS | TRUNCATED, &Zone::default())],
-        Saying::AliasLoop => vec![alias_to_itself(query)],
-        Saying::Code(code) => vec![answer(query, FLAGS | u16::from(*code), &Zone::default())],
-        Saying::Silence => Vec::new(),
-        Saying::Garbage => vec![vec![0xff; 40]],
+        StubResponse::Truncated(_) => vec![answer(query, FLAGS | TRUNCATED, &Zone::default())],
+        StubResponse::AliasLoop => vec![alias_to_itself(query)],
+        StubResponse::Code(code) => vec![answer(query, FLAGS | u16::from(*code), &Zone::default())],
+        StubResponse::Silence => Vec::new(),
+        StubResponse::Garbage => vec![vec![0xff; 40]],
     }
 }
 

@@ -70,15 +70,16 @@ async fn accept_all(
             Ok((stream, _)) => {
                 let pages = Arc::clone(&pages);
                 tokio::task::spawn_local(async move {
-                    serve_within(CONNECTION_TIME_MAX, stream, pages).await;
+                    serve_with_deadline(CONNECTION_TIME_MAX, stream, pages).await;
                     drop(slot);
                 });
                 reserve.refill();
             }
             // When no descriptor is left, the reserve provides one, and connections are served one at a time.
             Err(_) if reserve.release() => {
-                if let Ok(Ok((stream, _))) = tokio::time::timeout(RESERVE_WAIT, listener.accept()).await {
-                    serve_within(RESERVE_TIME_MAX, stream, Arc::clone(&pages)).await;
+                if let Ok(Ok((stream, _))) = tokio::time::timeout(ACCEPT_RETRY_PAUSE, listener.accept()).await
+                {
+                    serve_with_deadline(RESERVE_TIME_MAX, stream, Arc::clone(&pages)).await;
                 }
                 reserve.refill();
             }
@@ -88,17 +89,17 @@ async fn accept_all(
                     clippy::disallowed_methods,
                     reason = "no event tells that a descriptor is free again"
                 )]
-                tokio::time::sleep(RESERVE_WAIT).await;
+                tokio::time::sleep(ACCEPT_RETRY_PAUSE).await;
             }
         }
     }
     drop(listener);
     // Responses in progress are finished.
     let all = u32::try_from(CONNECTIONS_MAX).unwrap_or(u32::MAX);
-    let _ = tokio::time::timeout(LAST_ANSWERS_TIME_MAX, slots.acquire_many(all)).await;
+    let _ = tokio::time::timeout(RESPONSE_DRAIN_TIME_MAX, slots.acquire_many(all)).await;
 }
 
-async fn serve_within(time_max: Duration, stream: TcpStream, pages: Arc<dyn Pages>) {
+async fn serve_with_deadline(time_max: Duration, stream: TcpStream, pages: Arc<dyn Pages>) {
     // Errors of one client's connection do not matter to others.
     let _ = tokio::time::timeout(time_max, serve(stream, pages)).await;
 }
@@ -141,7 +142,7 @@ const CONNECTION_TIME_MAX: Duration = Duration::from_secs(60);
 const RESERVE_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// Time for responses in progress after the listener has stopped.
-const LAST_ANSWERS_TIME_MAX: Duration = Duration::from_secs(5);
+const RESPONSE_DRAIN_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// Pause when not even the reserve helped.
-const RESERVE_WAIT: Duration = Duration::from_millis(50);
+const ACCEPT_RETRY_PAUSE: Duration = Duration::from_millis(50);

@@ -48,7 +48,7 @@ fn pages_are_served_one_after_the_other() {
 }
 
 #[test]
-fn what_is_no_page_is_refused() {
+fn unknown_pages_are_refused() {
     let (_server, address) = start();
     let status = |request: &str| exchange(address, request).split(' ').nth(1).unwrap().to_owned();
     assert_eq!(status("GET /missing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"), "404");
@@ -59,7 +59,7 @@ fn what_is_no_page_is_refused() {
 }
 
 #[test]
-fn idle_connections_do_not_keep_others_out() {
+fn idle_connections_do_not_block_others() {
     let (_server, address) = start();
     let idle: Vec<Client> = (0..CONNECTIONS_MAX - 1).map(|_| Client::connect(address).unwrap()).collect();
     let answer = exchange(address, "GET /here HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");

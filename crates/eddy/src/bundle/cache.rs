@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_user_says_where_the_cache_is() {
+    fn the_user_selects_the_cache_folder() {
         let check = |cache: Option<&str>, home: Option<&str>, expected: Option<&str>| {
             let found = of_user(cache.map(Into::into), home.map(Into::into));
             assert_eq!(found, expected.map(PathBuf::from), "{cache:?} {home:?}");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_are_kept_with_what_belongs_to_them() {
+    fn the_newest_cache_entries_are_kept_with_their_files() {
         let folder = env::temp_dir().join(format!("eddy-cache-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let begin = SystemTime::now();
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_others_write_to_is_refused() {
+    fn a_folder_writable_by_others_is_refused() {
         use std::os::unix::fs::PermissionsExt;
         let cache = Cache { root: env::temp_dir().join(format!("eddy-cache-mode-{}", std::process::id())) };
         let folder = cache.folder("bundles").unwrap();

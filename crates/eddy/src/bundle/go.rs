@@ -62,7 +62,7 @@ impl GoBuildTarget {
 /// Result of a run of the Go command.
 #[derive(Debug)]
 pub(super) struct Ran {
-    pub(super) is_well: bool,
+    pub(super) succeeded: bool,
     pub(super) output: Vec<u8>,
     pub(super) errors: String,
 }
@@ -131,7 +131,7 @@ impl Go {
         ended
             .and_then(|(output, errors)| {
                 let errors = String::from_utf8_lossy(&errors).into_owned();
-                Ok(Ran { is_well: status?.success(), output, errors })
+                Ok(Ran { succeeded: status?.success(), output, errors })
             })
             .map_err(|error| BundleFailure::new(format!("the Go command failed: {error}"), None))
     }
@@ -151,7 +151,7 @@ impl Go {
     pub(super) fn toolchain(&self, folder: &Path) -> Result<Toolchain, BundleFailure> {
         let arguments: Vec<&OsStr> = ["env", "-json"].into_iter().chain(SETTINGS).map(OsStr::new).collect();
         let ran = self.run(folder, &arguments, &|| ())?;
-        if !ran.is_well {
+        if !ran.succeeded {
             return Err(unusable(&ran.errors));
         }
         let settings: BTreeMap<String, String> = serde_json::from_slice(&ran.output).map_err(|error| {
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_go_is_told_from_a_broken_one() {
+    fn an_old_go_is_distinguished_from_a_broken_one() {
         let old = "go: go.mod requires go >= 1.24 (running go 1.22.1; GOTOOLCHAIN=local)\n";
         assert!(unusable(old).to_string().contains("too old"));
         assert_eq!(unusable("\ngo: no home\n").to_string(), "the command `go` fails: go: no home");

@@ -104,7 +104,7 @@ fn link(
     words.extend(target.flags().map(OsStr::new));
     words.push(".".as_ref());
     let ran = go.run(&workspace.folder, &words, notice)?;
-    if ran.is_well { Ok(linked) } else { Err(failure_of(&ran.errors, &workspace.folder)) }
+    if ran.succeeded { Ok(linked) } else { Err(failure_of(&ran.errors, &workspace.folder)) }
 }
 
 /// Moves a library into the cache. The manifest is written last, because it marks the library as complete.
@@ -120,7 +120,7 @@ fn keep(
     let linked = workspace.packages.iter().map(|(folder, path)| LinkedPackage {
         folder: folder.clone(),
         path: path.clone(),
-        links: sources.linked_by(path),
+        links: sources.transitive_imports(path),
     });
     let packages = workspace.imports.iter().cloned().collect();
     let record = BundleManifest::new(&sources.key, &toolchain.version, packages, linked.collect(), bytes);

@@ -29,7 +29,7 @@ struct GoDiagnostics<'a> {
 }
 
 /// `PATH:LINE:COLUMN: MESSAGE`; compilers sometimes omit the column.
-struct Placed<'a> {
+struct LocatedMessage<'a> {
     path: &'a str,
     line: u32,
     column: u32,
@@ -47,13 +47,13 @@ impl<'a> GoDiagnostics<'a> {
         if line.trim().is_empty() || line.starts_with("# ") || line.ends_with("too many errors") {
             return;
         }
-        match Placed::parse(line) {
-            Some(placed) => self.add_placed(&placed),
+        match LocatedMessage::parse(line) {
+            Some(placed) => self.add_located_message(&placed),
             None => self.rest.push(line.trim()),
         }
     }
 
-    fn add_placed(&mut self, placed: &Placed<'a>) {
+    fn add_located_message(&mut self, placed: &LocatedMessage<'a>) {
         let path = normal(&self.folder.join(placed.path));
         let path = self.copies.get(&path).cloned().unwrap_or(path);
         let hint = hint_of(placed.message);
@@ -102,7 +102,7 @@ impl<'a> GoDiagnostics<'a> {
     }
 }
 
-impl<'a> Placed<'a> {
+impl<'a> LocatedMessage<'a> {
     fn parse(line: &'a str) -> Option<Self> {
         let line = line.strip_prefix("vet: ").unwrap_or(line);
         let (path, rest) = SUFFIXES.iter().find_map(|suffix| {
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_told_in_their_places() {
+    fn compiler_messages_are_reported_with_their_positions() {
         check(
             "# example.com/a\n../a/x.go:3:5: undefined: y\n../a/x.go:9:1: cannot use f\n\thave g\n\twant h\n../a/x.go:9:1: too many errors\n",
             &["/a/x.go:3:5: error: undefined: y", "/a/x.go:9:1: error: cannot use f; have g; want h"],

@@ -28,7 +28,7 @@ pub(crate) struct GoModule {
     /// Files with module checksums (go.sum, go.work.sum).
     pub(super) sums: Vec<PathBuf>,
     /// Other modules of its workspace, which need no version.
-    pub(super) neighbours: BTreeMap<String, PathBuf>,
+    pub(super) workspace_modules: BTreeMap<String, PathBuf>,
 }
 
 /// Replaced module, or one version of it.
@@ -87,7 +87,7 @@ impl GoModule {
     /// # Errors
     /// When a file is invalid.
     pub(crate) fn read(go: &Go, folder: &Path) -> Result<Self, BundleFailure> {
-        let (mut module, replaces) = Self::read_alone(go, folder)?;
+        let (mut module, replaces) = Self::read_without_workspace(go, folder)?;
         if let Some(work) = above(folder, "go.work").filter(|_| !is_work_off()) {
             module.read_work(go, &work)?;
         }
@@ -98,7 +98,10 @@ impl GoModule {
         Ok(module)
     }
 
-    fn read_alone(go: &Go, folder: &Path) -> Result<(Self, BTreeMap<Replaced, String>), BundleFailure> {
+    fn read_without_workspace(
+        go: &Go,
+        folder: &Path,
+    ) -> Result<(Self, BTreeMap<Replaced, String>), BundleFailure> {
         let file = folder.join("go.mod");
         let read: ModuleFile = edit(go, &arguments([&"mod", &"edit", &"-json", &file]), &file)?;
         let Some(own) = read.module else {
@@ -114,7 +117,7 @@ impl GoModule {
             replaces: BTreeMap::new(),
             own: BTreeSet::new(),
             sums: vec![folder.join("go.sum")],
-            neighbours: BTreeMap::new(),
+            workspace_modules: BTreeMap::new(),
         };
         Ok((module, replaced(read.replace, folder)))
     }
@@ -135,12 +138,12 @@ impl GoModule {
         self.sums.push(folder.join("go.work.sum"));
         self.replaces = replaced(work.replace, folder);
         for other in used.into_iter().filter(|other| *other != self.folder) {
-            let (other, replaces) = Self::read_alone(go, &other)?;
+            let (other, replaces) = Self::read_without_workspace(go, &other)?;
             self.sums.extend(other.sums);
             for (old, new) in replaces {
                 self.replaces.entry(old).or_insert(new);
             }
-            self.neighbours.insert(other.path, other.folder);
+            self.workspace_modules.insert(other.path, other.folder);
         }
         Ok(())
     }
@@ -149,7 +152,7 @@ impl GoModule {
 impl GoModule {
     /// Whether the module or its workspace replaces the module `path`.
     pub(crate) fn has_replaced(&self, path: &str) -> bool {
-        self.neighbours.contains_key(path) || self.replaces.keys().any(|old| old.path == path)
+        self.workspace_modules.contains_key(path) || self.replaces.keys().any(|old| old.path == path)
     }
 
     /// Returns the Go version that both the module and the SDK require.
@@ -163,9 +166,10 @@ impl GoModule {
         let replaced =
             replaced.map(|(Replaced { path, version }, new)| format!("replace {path} {version} => {new}\n"));
         let of_work =
-            self.neighbours.iter().filter(|(path, _)| !self.own.iter().any(|old| old.path == **path));
-        let neighbours = of_work.map(|(path, folder)| format!("replace {path} => {}\n", quoted(folder)));
-        replaced.chain(neighbours).collect()
+            self.workspace_modules.iter().filter(|(path, _)| !self.own.iter().any(|old| old.path == **path));
+        let workspace_modules =
+            of_work.map(|(path, folder)| format!("replace {path} => {}\n", quoted(folder)));
+        replaced.chain(workspace_modules).collect()
     }
 }
 
@@ -190,7 +194,7 @@ fn is_work_off() -> bool {
 /// Parses a Go file by the Go command, run in a folder where nothing selects a toolchain.
 fn edit<T: for<'a> Deserialize<'a>>(go: &Go, arguments: &[&OsStr], file: &Path) -> Result<T, BundleFailure> {
     let ran = go.run(Path::new("/"), arguments, &|| ())?;
-    if !ran.is_well {
+    if !ran.succeeded {
         return Err(failure_of(&ran.errors, Path::new("/")));
     }
     serde_json::from_slice(&ran.output).map_err(|error| {

@@ -55,7 +55,7 @@ pub(super) struct BundleSources {
 
 impl BundleSources {
     /// Returns the import paths of a package and of all its direct and indirect imports.
-    pub(super) fn linked_by(&self, package: &str) -> BTreeSet<String> {
+    pub(super) fn transitive_imports(&self, package: &str) -> BTreeSet<String> {
         let mut linked = BTreeSet::from([package.to_owned()]);
         let mut open = vec![package];
         while let Some(next) = open.pop() {
@@ -91,7 +91,7 @@ pub(super) fn sources_of(
     words.extend(["-deps", FIELDS, "."].map(OsStr::new));
     // Modules may have to be fetched.
     let ran = go.run(&workspace.folder, &words, notice)?;
-    if !ran.is_well {
+    if !ran.succeeded {
         return Err(failure_of(&ran.errors, &workspace.folder));
     }
     let mut hash = Hash::new();

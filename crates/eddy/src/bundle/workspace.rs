@@ -82,7 +82,7 @@ impl Workspace {
         let folder = kits.folder("go-envoy");
         // This program runs here, so it is built for this machine regardless of the target.
         let ran = go.clone().with_target(GoBuildTarget::Library).run(&folder, &words, &|| ())?;
-        if ran.is_well { Ok(()) } else { Err(failure_of(&ran.errors, &folder)) }
+        if ran.succeeded { Ok(()) } else { Err(failure_of(&ran.errors, &folder)) }
     }
 }
 
@@ -148,7 +148,7 @@ fn manifest(modules: &[GoModule], kits: &Kits) -> Result<String, BundleFailure> 
             return Err(BundleFailure::new(message, Some(ONE_RUNTIME)));
         }
     }
-    for (path, folder) in modules.iter().flat_map(|module| &module.neighbours) {
+    for (path, folder) in modules.iter().flat_map(|module| &module.workspace_modules) {
         folders.entry(path).or_insert(folder);
     }
     let own = [(KIT, kits.folder("go")), (ENVOY, kits.folder("go-envoy"))];

@@ -31,11 +31,11 @@ pub(super) enum EngineCommand {
     /// Replace the set of quarantined filters.
     Quarantine(Vec<Quarantined>),
     /// Stop the admin listener: a successor serves it.
-    LeaveAdmin,
+    StopAdmin,
     /// The parent process is gone.
     ParentGone,
     /// Send the sockets of an address to the process that replaces this one.
-    Lend(Arc<Channel>, SocketKey),
+    SendSockets(Arc<Channel>, SocketKey),
     /// Free filter objects that no plan uses any more.
     Reclaim,
     /// The process ends: stop the guests, close the sockets, and confirm.

@@ -20,14 +20,14 @@ use eddy_spec::problem::Problem;
 use super::command::{ActivationError, EngineCommand, GatewayHandles};
 use super::lend::lend;
 use super::load::{linked, linked_as, load, log_problems, unmade, vetted};
+use super::load_attempt::LoadAttempt;
 use super::loaded::{Loaded, pack, unpack};
 use super::log_choice::LogChoice;
 use super::pages::GatewayPages;
-use super::socket_source::{OwnSockets, SocketSource};
-use super::status::{InForce, Status};
+use super::socket_source::{ProcessSockets, SocketSource};
+use super::status::{ActiveConfig, Status};
 use super::stderr_capture::StderrCapture;
-use super::taken::{AcquiredSockets, SocketRequirement, role_name, wanted_by};
-use super::tried::Tried;
+use super::taken::{AcquiredSockets, SocketRequirement, required_sockets, role_name};
 use super::unbound::{listen_again, log_unbound, next_order};
 use super::watchdog::{Watch, watch};
 use crate::admin::AdminServer;
@@ -78,7 +78,7 @@ pub(super) struct RunningConfigEngine {
     admin: Option<AdminServer>,
     /// Number of workers started; a reload does not change it.
     workers: usize,
-    last_tried: Tried,
+    last_tried: LoadAttempt,
     host: Arc<FilterHost>,
     maker: FilterMaker,
     names: FilterNames,
@@ -106,17 +106,17 @@ impl ConfigEngine {
     pub(super) fn start(mut self) -> Result<RunningConfigEngine, ActivationError> {
         let (loaded, is_last_good) = self.first_config()?;
         let config = Arc::clone(&loaded.config);
-        self.log.set(self.log_choice.weighed_against(&config.settings.log));
+        self.log.set(self.log_choice.combined_with(&config.settings.log));
         log_problems(&loaded.warnings);
-        let last_tried = Tried::of_valid(&loaded, &self.source);
+        let last_tried = LoadAttempt::of_valid(&loaded, &self.source);
         let workers = worker_count(&config);
         let names = FilterNames::default();
         let host = FilterHost::new(workers, EXCHANGES_MAX, level_of(self.log_choice, &config));
-        host.bound_memory(config.settings.limits.go_memory_percent);
+        host.limit_memory(config.settings.limits.go_memory_percent);
         let maker = self.maker(&host);
         let (ready, orders) = self.prepare(&maker, &names, &loaded)?;
         let quarantined = quarantined_in(&config, &maker);
-        let wanted = wanted_by(&config);
+        let wanted = required_sockets(&config);
         self.sockets.prepare(&wanted.iter().map(|wanted| wanted.key.clone()).collect::<Vec<_>>());
         let taken = AcquiredSockets::acquire(&mut *self.sockets, &wanted, workers, 0)
             .map_err(ActivationError::Other)?;
@@ -125,7 +125,7 @@ impl ConfigEngine {
         let page = Arc::clone(&self.page);
         let gateway = Gateway::start(Arc::clone(&config), &ready, Arc::clone(&host), taken.sockets, page);
         let gateway = Arc::new(gateway.context("the gateway cannot start").map_err(ActivationError::Other)?);
-        let force = InForce { config, bound: taken.bound, unbound: taken.unbound, quarantined };
+        let force = ActiveConfig { config, bound: taken.bound, unbound: taken.unbound, quarantined };
         let status = Arc::new(Status::new(self.generation, force));
         status.is_config_rejected.store(is_last_good, Ordering::Relaxed);
         let mut running = RunningConfigEngine {
@@ -186,7 +186,7 @@ impl ConfigEngine {
         let config = &loaded.config;
         let filters =
             maker.make(config).map_err(|problems| ActivationError::Config(unmade(&problems, loaded)))?;
-        self.tell_names(names, &filters, loaded);
+        self.report_filter_names(names, &filters, loaded);
         let rejected =
             |problems| ActivationError::Config(Rejected { problems, sources: loaded.sources.clone() });
         let tls = make_tls(config, &loaded.tls.parts, self.acme.challenges(), &mut self.kept_tls)
@@ -197,7 +197,7 @@ impl ConfigEngine {
     }
 
     /// Tells the parent the numbers and names of filters, before the first exchange enters one.
-    fn tell_names(&self, names: &FilterNames, filters: &FilterSet, loaded: &Loaded) {
+    fn report_filter_names(&self, names: &FilterNames, filters: &FilterSet, loaded: &Loaded) {
         for some in names.add(filters).chunks(NAMES_PER_MESSAGE) {
             self.tell(&ToParent::Filters { names: some.to_vec() }, None);
         }
@@ -208,7 +208,7 @@ impl ConfigEngine {
         };
         let about: Vec<FilterAbout> = config.filters.iter().filter_map(about).collect();
         for some in about.chunks(FILTERS_PER_MESSAGE) {
-            self.tell(&ToParent::FiltersMade { filters: some.to_vec() }, None);
+            self.tell(&ToParent::FilterDetails { filters: some.to_vec() }, None);
         }
     }
 
@@ -272,22 +272,22 @@ impl RunningConfigEngine {
             if has(|order| matches!(order, EngineCommand::End(_))) {
                 eddy_guest::stop_all();
                 // Removes the files of Unix sockets that no other process uses.
-                self.engine.sockets = Box::<OwnSockets>::default();
+                self.engine.sockets = Box::<ProcessSockets>::default();
                 for order in pending {
                     if let EngineCommand::End(done) = order {
                         // The receiver waits only a moment.
                         let _ = done.send(());
                     }
                 }
-                stay_for_ever();
+                park_forever();
             }
             for order in &pending {
                 match order {
                     EngineCommand::ParentGone => self.engine.parent = None,
-                    EngineCommand::Lend(successor, key) => {
+                    EngineCommand::SendSockets(successor, key) => {
                         lend(successor, key, &self.gateway, self.admin.as_ref())
                     }
-                    EngineCommand::LeaveAdmin => self.admin = None,
+                    EngineCommand::StopAdmin => self.admin = None,
                     EngineCommand::Reclaim => self.engine.reclaim_queue.drain(),
                     EngineCommand::Reload
                     | EngineCommand::FollowFiles
@@ -311,7 +311,7 @@ impl RunningConfigEngine {
             } else if has(|order| matches!(order, EngineCommand::FollowFiles)) {
                 let read = self.read();
                 // A reload by signal has seen the change already.
-                if Tried::of(&read, &self.engine.source) != self.last_tried {
+                if LoadAttempt::of(&read, &self.engine.source) != self.last_tried {
                     self.reload(read);
                 }
             }
@@ -324,7 +324,7 @@ impl RunningConfigEngine {
     }
 
     fn reload(&mut self, read: Result<Loaded, Rejected>) {
-        self.last_tried = Tried::of(&read, &self.engine.source);
+        self.last_tried = LoadAttempt::of(&read, &self.engine.source);
         self.engine.tell(&ToParent::Reloading, None);
         if self.engine.parent.is_none() {
             self.engine.notifier.reloading();
@@ -384,7 +384,7 @@ impl RunningConfigEngine {
             return self.renew().map_err(ActivationError::Other);
         }
         let (ready, orders) = self.engine.prepare(&self.maker, &self.names, &loaded)?;
-        self.put_in_force(&loaded, &ready).map_err(ActivationError::Other)?;
+        self.activate(&loaded, &ready).map_err(ActivationError::Other)?;
         self.engine.follow_orders(orders);
         Ok(Reload::Accepted(version))
     }
@@ -404,21 +404,22 @@ impl RunningConfigEngine {
         if self.watch.is_some() || self.status.force().config.filters.is_empty() {
             return;
         }
-        let last_words = self.engine.parent.as_ref().and_then(|parent| StderrCapture::begin(parent).ok());
+        let captured_stderr =
+            self.engine.parent.as_ref().and_then(|parent| StderrCapture::begin(parent).ok());
         let names = self.names.clone();
         let name_of = Box::new(move |number| names.of(number));
-        match watch(Arc::clone(&self.engine.page), self.workers, name_of, last_words) {
+        match watch(Arc::clone(&self.engine.page), self.workers, name_of, captured_stderr) {
             Ok(watch) => self.watch = Some(watch),
             Err(error) => tracing::error!(%error, "the filter watchdog cannot start"),
         }
     }
 
     /// Puts a configuration in force, completely or not at all.
-    fn put_in_force(&mut self, loaded: &Loaded, ready: &Ready) -> anyhow::Result<()> {
+    fn activate(&mut self, loaded: &Loaded, ready: &Ready) -> anyhow::Result<()> {
         let before = self.status.force();
         let config = Arc::clone(&loaded.config);
         let (kept, missing): (Vec<SocketRequirement>, Vec<SocketRequirement>) =
-            wanted_by(&config).into_iter().partition(|wanted| before.bound.contains_key(&wanted.key));
+            required_sockets(&config).into_iter().partition(|wanted| before.bound.contains_key(&wanted.key));
         let served = kept.iter().filter(|kept| kept.key.role == SocketRole::Listener).count();
         let taken = AcquiredSockets::acquire(&mut *self.engine.sockets, &missing, self.workers, served)?;
         log_unbound(&taken.unbound);
@@ -437,7 +438,7 @@ impl RunningConfigEngine {
         if gone.keys().any(|key| key.role == SocketRole::Admin) {
             self.admin = None;
         }
-        let force = InForce {
+        let force = ActiveConfig {
             config: Arc::clone(&config),
             bound: kept.into_iter().chain(taken.bound).collect(),
             unbound: taken.unbound,
@@ -445,7 +446,7 @@ impl RunningConfigEngine {
         };
         self.status.handle_accepted(Some(force));
         self.watch_filters();
-        self.engine.log.set(self.engine.log_choice.weighed_against(&config.settings.log));
+        self.engine.log.set(self.engine.log_choice.combined_with(&config.settings.log));
         self.start_admin(taken.admin)?;
         self.engine.sockets.release(gone.into_keys().collect());
         self.engine.keep_last_good(loaded);
@@ -487,7 +488,7 @@ impl RunningConfigEngine {
 
     fn settings(&self) -> ChildSettings {
         let config = self.status.force().config;
-        let log = self.engine.log_choice.weighed_against(&config.settings.log);
+        let log = self.engine.log_choice.combined_with(&config.settings.log);
         ChildSettings {
             drain_timeout_ms: u64::try_from(config.settings.drain_timeout.as_millis()).unwrap_or(u64::MAX),
             workers: self.workers,
@@ -515,7 +516,7 @@ fn worker_count(config: &GatewayConfig) -> usize {
 
 /// Returns the minimum log level; filters need not format entries below it.
 fn level_of(choice: LogChoice, config: &GatewayConfig) -> FilterLogLevel {
-    let level = choice.weighed_against(&config.settings.log).level.into_level();
+    let level = choice.combined_with(&config.settings.log).level.into_level();
     match level.map(|level| level.as_str()) {
         None => FilterLogLevel::Off,
         Some("ERROR") => FilterLogLevel::Error,
@@ -527,7 +528,7 @@ fn level_of(choice: LogChoice, config: &GatewayConfig) -> FilterLogLevel {
 }
 
 /// Parks this thread for ever: a thread that has entered a guest must not end before the process.
-pub(super) fn stay_for_ever() -> ! {
+pub(super) fn park_forever() -> ! {
     loop {
         std::thread::park();
     }

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_in_force_can_be_checked_again() {
+    fn a_stored_configuration_can_be_checked_again() {
         let text =
             "listeners: [{address: '127.0.0.1:0', routes: legacy}]\nroutes: {legacy: {file: legacy.conf}}\n";
         let legacy = SourceText::new("legacy.conf", "http { server { return 200; } }").included();

@@ -25,7 +25,7 @@ impl LogChoice {
     }
 
     /// Returns the settings in combination with those of a configuration.
-    pub(super) fn weighed_against(self, config: &LogConfig) -> LogSettings {
+    pub(super) fn combined_with(self, config: &LogConfig) -> LogSettings {
         let configured = config.level.parse().unwrap_or(LevelFilter::INFO);
         LogSettings {
             level: self.level.unwrap_or(configured),

@@ -6,6 +6,7 @@ mod command;
 mod engine;
 mod lend;
 mod load;
+mod load_attempt;
 mod loaded;
 mod log_choice;
 mod mailbox;
@@ -17,7 +18,6 @@ mod status;
 mod stderr_capture;
 mod succession;
 mod taken;
-mod tried;
 mod unbound;
 mod watchdog;
 

@@ -96,7 +96,7 @@ impl GatewayPages {
             Some(QuarantineView { deaths: held.deaths, effect, seconds_left })
         };
         let reported = self.serving.gateway.stats().filters().filters;
-        let view = |view: ReportedFilter| ShownFilter { quarantined: quarantined(&view.name), view };
+        let view = |view: ReportedFilter| FilterPageEntry { quarantined: quarantined(&view.name), view };
         let libraries = library_figures(&self.serving.host.metrics().views());
         FiltersView { filters: reported.into_iter().map(view).collect(), libraries }
     }
@@ -240,14 +240,14 @@ fn write_process(out: &mut String) {
 
 #[derive(Serialize)]
 struct FiltersView {
-    filters: Vec<ShownFilter>,
+    filters: Vec<FilterPageEntry>,
     /// Metrics of the filter libraries themselves, such as those of the Go runtime.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     libraries: BTreeMap<String, i64>,
 }
 
 #[derive(Serialize)]
-struct ShownFilter {
+struct FilterPageEntry {
     #[serde(flatten)]
     view: ReportedFilter,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -57,7 +57,7 @@ impl Predecessors {
 
     /// Finds the orphaned processes that this one replaces when it listens at `keys`: those with the same configuration
     /// files, and those whose listeners are all among `keys`.
-    pub(super) fn look_for(&mut self, keys: &[SocketKey]) {
+    pub(super) fn find_orphans(&mut self, keys: &[SocketKey]) {
         self.keys = keys.to_vec();
         self.look();
     }
@@ -72,7 +72,7 @@ impl Predecessors {
     pub(super) fn wait_and_take(&mut self, key: &SocketKey) -> Option<anyhow::Result<BoundSockets>> {
         let deadline = Instant::now() + NOTICE_TIME_MAX;
         while self.has_silent && Instant::now() < deadline {
-            std::thread::park_timeout(LOOK_PAUSE);
+            std::thread::park_timeout(SEARCH_PAUSE);
             self.look();
             if let Some(inherited) = self.take(key) {
                 return Some(inherited);
@@ -217,7 +217,7 @@ pub(super) fn absolute(paths: &[PathBuf]) -> Vec<String> {
 
 /// Maximum time until a process notices that its parent is gone.
 const NOTICE_TIME_MAX: Duration = Duration::from_secs(1);
-const LOOK_PAUSE: Duration = Duration::from_millis(20);
+const SEARCH_PAUSE: Duration = Duration::from_millis(20);
 const GREETING_TIME_MAX: Duration = Duration::from_secs(1);
 const ANSWER_TIME_MAX: Duration = Duration::from_secs(5);
 /// Maximum wait for another successor to become ready or to fail.

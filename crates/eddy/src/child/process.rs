@@ -18,12 +18,12 @@ use eddy_spec::problem::Problem;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::command::{ActivationError, EngineCommand, GatewayHandles};
-use super::engine::{ConfigEngine, stay_for_ever};
+use super::engine::{ConfigEngine, park_forever};
 use super::load::log_problems;
 use super::log_choice::LogChoice;
 use super::mailbox::{Events, Mailbox, mailbox};
 use super::predecessors::{Predecessors, absolute};
-use super::socket_source::{FromParent, Lent, OwnSockets, SocketSource};
+use super::socket_source::{FromParent, Lent, ProcessSockets, SocketSource};
 use super::succession::{Succession, SuccessorRequest};
 use crate::control::{
     Channel, PROTOCOL, Quarantined, Received, ServedAddress, ServingState, StartReason, ToChild,
@@ -58,7 +58,7 @@ pub(crate) enum Supervision {
     /// Started by a parent process, connected to standard input.
     Parent,
     /// Started by a user at a terminal or by a service manager.
-    Alone(Notifier),
+    Standalone(Notifier),
 }
 
 /// Runs a gateway process to its end and returns its exit code.
@@ -80,7 +80,7 @@ enum GatewayEvent {
     Serving(GatewayHandles),
     NotServing(ActivationError),
     Drained,
-    EngineGone,
+    EngineExited,
 }
 
 struct GatewayMain {
@@ -106,8 +106,8 @@ impl GatewayMain {
         let (answers, lent) = channel();
         let (orders, work) = channel();
         let (raised, notifier) = match options.upbringing {
-            Supervision::Parent => (Some(await_welcome()?), Notifier::new(None)),
-            Supervision::Alone(notifier) => (None, notifier),
+            Supervision::Parent => (Some(wait_for_start()?), Notifier::new(None)),
+            Supervision::Standalone(notifier) => (None, notifier),
         };
         let (parent, welcome) = raised
             .map_or((None, StartMessage::default()), |(channel, welcome)| (Some(Arc::new(channel)), welcome));
@@ -121,7 +121,7 @@ impl GatewayMain {
                 let predecessors = is_first.then(|| Predecessors::new(&options.paths));
                 Box::new(FromParent::new(Arc::clone(parent), lent, predecessors))
             }
-            None => Box::new(OwnSockets::default()),
+            None => Box::new(ProcessSockets::default()),
         };
         let succession = if parent.is_some() { Succession::open() } else { Succession::none() };
         let configs = absolute(&options.paths);
@@ -159,7 +159,7 @@ impl GatewayMain {
                 Err(error) => {
                     drop(work);
                     reports.post(GatewayEvent::NotServing(error));
-                    stay_for_ever();
+                    park_forever();
                 }
             }
         })?;
@@ -215,7 +215,7 @@ impl GatewayMain {
             self.succession.descriptors().map(|successor| PollFd::from_borrowed_fd(successor, PollFlags::IN)),
         );
         // An interrupted wait only makes the next check early.
-        let timeout = self.succession.patience().and_then(|patience| Timespec::try_from(patience).ok());
+        let timeout = self.succession.wait_max().and_then(|wait_max| Timespec::try_from(wait_max).ok());
         let _ = poll(&mut watched, timeout.as_ref());
     }
 
@@ -244,22 +244,27 @@ impl GatewayMain {
                 Ok(Received::Nothing) => return,
                 Ok(Received::Message(message, descriptors)) => match message {
                     ToChild::Sockets { request, bound, is_last } => {
-                        self.pass_on(Lent::Sockets { request, bound, sockets: descriptors, is_last });
+                        self.deliver_lent_sockets(Lent::Sockets {
+                            request,
+                            bound,
+                            sockets: descriptors,
+                            is_last,
+                        });
                     }
                     ToChild::NotBound { request, problem, is_in_use } => {
-                        self.pass_on(Lent::Refused { request, problem, is_in_use });
+                        self.deliver_lent_sockets(Lent::Refused { request, problem, is_in_use });
                     }
                     ToChild::Reload => self.order(EngineCommand::Reload),
                     ToChild::Quarantine { quarantined } => self.order(EngineCommand::Quarantine(quarantined)),
                     ToChild::ReopenLogs => self.reopen_logs(),
                     ToChild::Drain { has_successor } => {
                         if has_successor {
-                            self.order(EngineCommand::LeaveAdmin);
+                            self.order(EngineCommand::StopAdmin);
                         }
                         self.drain();
                     }
                     ToChild::Stop => self.exit = Some(0),
-                    ToChild::Welcome { .. } => {
+                    ToChild::Start { .. } => {
                         tracing::warn!("the parent process sent a second welcome message")
                     }
                 },
@@ -299,11 +304,11 @@ impl GatewayMain {
         for request in self.succession.handle(state) {
             match request {
                 SuccessorRequest::Sockets { successor, key } => {
-                    self.order(EngineCommand::Lend(successor, key))
+                    self.order(EngineCommand::SendSockets(successor, key))
                 }
                 SuccessorRequest::Drain { pid } => {
                     tracing::info!(successor = pid, "the successor is ready; this process drains");
-                    self.order(EngineCommand::LeaveAdmin);
+                    self.order(EngineCommand::StopAdmin);
                     self.drain();
                 }
             }
@@ -324,7 +329,7 @@ impl GatewayMain {
                 self.exit = Some(1);
             }
             GatewayEvent::Drained => self.exit = Some(0),
-            GatewayEvent::EngineGone => {
+            GatewayEvent::EngineExited => {
                 // The engine thread ends only by a panic; the parent starts a new process.
                 self.exit.get_or_insert(70);
             }
@@ -389,7 +394,7 @@ impl GatewayMain {
         let _ = self.orders.send(order);
     }
 
-    fn pass_on(&self, lent: Lent) {
+    fn deliver_lent_sockets(&self, lent: Lent) {
         let _ = self.answers.send(lent);
     }
 }
@@ -415,7 +420,7 @@ struct Gone(Mailbox<GatewayEvent>);
 
 impl Drop for Gone {
     fn drop(&mut self) {
-        self.0.post(GatewayEvent::EngineGone);
+        self.0.post(GatewayEvent::EngineExited);
     }
 }
 
@@ -441,13 +446,13 @@ impl Default for StartMessage {
 }
 
 /// Takes over the control socket and waits for the parent's first message, which is sent before the process is started.
-fn await_welcome() -> anyhow::Result<(Channel, StartMessage)> {
+fn wait_for_start() -> anyhow::Result<(Channel, StartMessage)> {
     let channel = Channel::from_stdin().context("this command is internal to `eddy run`")?;
-    let deadline = Instant::now() + WELCOME_TIME_MAX;
+    let deadline = Instant::now() + START_MESSAGE_TIME_MAX;
     loop {
         match channel.receive()? {
             Received::Message(
-                ToChild::Welcome { protocol, generation, reason, has_last_good, quarantined },
+                ToChild::Start { protocol, generation, reason, has_last_good, quarantined },
                 descriptors,
             ) => {
                 ensure!(
@@ -472,6 +477,6 @@ fn await_welcome() -> anyhow::Result<(Channel, StartMessage)> {
     }
 }
 
-const WELCOME_TIME_MAX: Duration = Duration::from_secs(10);
+const START_MESSAGE_TIME_MAX: Duration = Duration::from_secs(10);
 /// Maximum time to wait for guests to stop at the end of the process.
 const SETTLE_TIME_MAX: Duration = Duration::from_secs(1);

@@ -9,7 +9,7 @@ use anyhow::{Context, anyhow};
 
 use super::predecessors::{BoundSockets, Predecessors};
 use crate::control::{Channel, DESCRIPTORS_PER_MESSAGE, SocketKey, SocketPlace, ToParent};
-use crate::sockets::{SocketBindError, SocketStore, explain_in_use};
+use crate::sockets::{SocketBindError, SocketStore, explain_address_in_use};
 
 /// Source of listening sockets.
 pub(super) trait SocketSource: Send {
@@ -42,10 +42,10 @@ impl NotBound {
     /// Returns the error as a message for people.
     ///
     /// # Cost
-    /// That of [`explain_in_use`].
+    /// That of [`explain_address_in_use`].
     pub(super) fn explained(self) -> anyhow::Error {
         match self {
-            Self::InUse(place) => anyhow!(explain_in_use(&place)),
+            Self::InUse(place) => anyhow!(explain_address_in_use(&place)),
             Self::Other(error) => error,
         }
     }
@@ -89,7 +89,7 @@ impl FromParent {
     }
 
     /// Passes sockets from an orphaned process to the parent.
-    fn give_to_parent(&self, key: &SocketKey, inherited: BoundSockets) -> anyhow::Result<()> {
+    fn pass_to_parent(&self, key: &SocketKey, inherited: BoundSockets) -> anyhow::Result<()> {
         let BoundSockets { bound, sockets } = inherited;
         let descriptors: Vec<BorrowedFd<'_>> = sockets.iter().map(AsFd::as_fd).collect();
         for batch in descriptors.chunks(DESCRIPTORS_PER_MESSAGE) {
@@ -139,14 +139,14 @@ impl FromParent {
 impl SocketSource for FromParent {
     fn acquire(&mut self, key: &SocketKey, count: usize) -> Result<BoundSockets, NotBound> {
         if let Some(inherited) = self.predecessors.as_mut().and_then(|predecessors| predecessors.take(key)) {
-            self.give_to_parent(key, inherited?)?;
+            self.pass_to_parent(key, inherited?)?;
         }
         let answer = self.ask(key, count)?;
         if answer.is_err()
             && let Some(inherited) =
                 self.predecessors.as_mut().and_then(|predecessors| predecessors.wait_and_take(key))
         {
-            self.give_to_parent(key, inherited?)?;
+            self.pass_to_parent(key, inherited?)?;
             return self.ask(key, count)?;
         }
         answer
@@ -154,7 +154,7 @@ impl SocketSource for FromParent {
 
     fn prepare(&mut self, keys: &[SocketKey]) {
         if let Some(predecessors) = &mut self.predecessors {
-            predecessors.look_for(keys);
+            predecessors.find_orphans(keys);
         }
     }
 
@@ -174,11 +174,11 @@ impl SocketSource for FromParent {
 
 /// Sockets held by this process itself.
 #[derive(Debug, Default)]
-pub(super) struct OwnSockets {
+pub(super) struct ProcessSockets {
     store: SocketStore,
 }
 
-impl SocketSource for OwnSockets {
+impl SocketSource for ProcessSockets {
     fn acquire(&mut self, key: &SocketKey, count: usize) -> Result<BoundSockets, NotBound> {
         let held = self.store.acquire(key, count).map_err(|error| {
             if let SocketBindError::InUse { place } = error {
@@ -203,7 +203,7 @@ impl SocketSource for OwnSockets {
     }
 }
 
-impl Drop for OwnSockets {
+impl Drop for ProcessSockets {
     fn drop(&mut self) {
         // Removes the files of Unix sockets.
         self.store.retain(|_| false);

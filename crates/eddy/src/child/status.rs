@@ -23,12 +23,12 @@ pub(super) struct Status {
     pub(super) reloads_rejected: AtomicU64,
     /// Whether the configuration read last is not the one in force.
     pub(super) is_config_rejected: AtomicBool,
-    force: Mutex<InForce>,
+    force: Mutex<ActiveConfig>,
 }
 
 /// Configuration in force and the sockets of its listeners.
 #[derive(Clone, Debug)]
-pub(super) struct InForce {
+pub(super) struct ActiveConfig {
     /// Configuration.
     pub(super) config: Arc<GatewayConfig>,
     /// Bound addresses by configured address.
@@ -41,7 +41,7 @@ pub(super) struct InForce {
 
 impl Status {
     /// Returns the state of a process that starts to serve.
-    pub(super) fn new(generation: u64, force: InForce) -> Self {
+    pub(super) fn new(generation: u64, force: ActiveConfig) -> Self {
         Self {
             generation,
             reported: OnceLock::new(),
@@ -54,12 +54,12 @@ impl Status {
     }
 
     /// Returns the configuration in force.
-    pub(super) fn force(&self) -> InForce {
+    pub(super) fn force(&self) -> ActiveConfig {
         self.force.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Records an accepted reload; `force` is `None` when the configuration did not change.
-    pub(super) fn handle_accepted(&self, force: Option<InForce>) {
+    pub(super) fn handle_accepted(&self, force: Option<ActiveConfig>) {
         if let Some(force) = force {
             *self.force.lock().unwrap_or_else(PoisonError::into_inner) = force;
         }

@@ -28,7 +28,7 @@ impl StderrCapture {
         let file = memory_file("eddy-last-words", &[])?;
         // Append mode, because several threads write at once and the file is truncated at times.
         fcntl_setfl(&file, OFlags::APPEND)?;
-        parent.send(&ToParent::LastWords, &[file.as_fd()])?;
+        parent.send(&ToParent::CrashMessage, &[file.as_fd()])?;
         rustix::stdio::dup2_stderr(&file)?;
         Ok(Self { file: file.into(), relayed: 0 })
     }

@@ -71,7 +71,7 @@ impl Succession {
     }
 
     /// Returns the maximum time until the next check, if limited.
-    pub(super) fn patience(&self) -> Option<Duration> {
+    pub(super) fn wait_max(&self) -> Option<Duration> {
         self.is_short.then_some(SHORTAGE_PAUSE)
     }
 

@@ -52,7 +52,7 @@ impl AcquiredSockets {
                 Err(error) => {
                     let error = error.explained();
                     if *is_required {
-                        return Err(taken.give_back(source, error));
+                        return Err(taken.return_sockets(source, error));
                     }
                     taken.unbound.insert(key.clone(), format!("{error:#}"));
                     first_error.get_or_insert(error);
@@ -61,13 +61,13 @@ impl AcquiredSockets {
         }
         match first_error {
             Some(error) if served + taken.sockets.by_address.len() == 0 => {
-                Err(taken.give_back(source, error))
+                Err(taken.return_sockets(source, error))
             }
             Some(_) | None => Ok(taken),
         }
     }
 
-    fn give_back(self, source: &mut dyn SocketSource, error: anyhow::Error) -> anyhow::Error {
+    fn return_sockets(self, source: &mut dyn SocketSource, error: anyhow::Error) -> anyhow::Error {
         source.release(self.bound.into_keys().collect());
         error
     }
@@ -85,7 +85,7 @@ impl AcquiredSockets {
 }
 
 /// Returns the addresses that a configuration needs sockets for.
-pub(super) fn wanted_by(config: &GatewayConfig) -> Vec<SocketRequirement> {
+pub(super) fn required_sockets(config: &GatewayConfig) -> Vec<SocketRequirement> {
     let listeners = config.listeners.iter().map(|listener| {
         let place = match &listener.address {
             ListenAddress::Tcp(address) => SocketPlace::Tcp(*address),

@@ -28,40 +28,40 @@ pub(super) fn watch(
     page: Arc<SharedPage>,
     workers: usize,
     name_of: NameOf,
-    last_words: Option<StderrCapture>,
+    captured_stderr: Option<StderrCapture>,
 ) -> io::Result<Watch> {
     let (end, ended) = channel();
-    let watcher = Watcher { page, stays: vec![FilterStay::default(); workers], name_of };
+    let watcher = Watcher { page, stays: vec![FilterOccupancy::default(); workers], name_of };
     thread::Builder::new()
         .name("eddy-watchdog".to_owned())
-        .spawn(move || run(watcher, last_words, &ended))?;
+        .spawn(move || run(watcher, captured_stderr, &ended))?;
     Ok(Watch { _end: end })
 }
 
-fn run(mut watcher: Watcher, mut last_words: Option<StderrCapture>, ended: &Receiver<()>) {
+fn run(mut watcher: Watcher, mut captured_stderr: Option<StderrCapture>, ended: &Receiver<()>) {
     while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
         watcher.look(monotonic_ms());
-        last_words.iter_mut().for_each(StderrCapture::relay);
+        captured_stderr.iter_mut().for_each(StderrCapture::relay);
     }
 }
 
 struct Watcher {
     page: Arc<SharedPage>,
-    stays: Vec<FilterStay>,
+    stays: Vec<FilterOccupancy>,
     name_of: NameOf,
 }
 
 /// Time that a worker has been in a filter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct FilterStay {
+struct FilterOccupancy {
     filter: u32,
     heartbeat_ms: u64,
     since_ms: u64,
-    /// Number of [`PATIENCE_MS`] that have passed.
+    /// Number of [`SLOW_FILTER_LOG_MS`] that have passed.
     told: usize,
 }
 
-impl FilterStay {
+impl FilterOccupancy {
     /// Updates the stay; returns its length in milliseconds when it is to be logged.
     fn look(&mut self, filter: u32, heartbeat_ms: u64, now_ms: u64) -> Option<u64> {
         // A worker whose heartbeat changed has left the filter, whatever it shows now.
@@ -70,7 +70,7 @@ impl FilterStay {
             return None;
         }
         let held_ms = now_ms.saturating_sub(self.since_ms);
-        let patience_ms = *PATIENCE_MS.get(self.told)?;
+        let patience_ms = *SLOW_FILTER_LOG_MS.get(self.told)?;
         if held_ms < patience_ms {
             return None;
         }
@@ -109,23 +109,23 @@ impl Watcher {
 /// Interval of checks.
 const TICK: Duration = Duration::from_millis(50);
 /// Lengths of a stay after which it is logged. The parent replaces the process after five seconds.
-const PATIENCE_MS: [u64; 2] = [100, 1000];
+const SLOW_FILTER_LOG_MS: [u64; 2] = [100, 1000];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_long_stay_is_told_twice() {
-        let mut stay = FilterStay::default();
+    fn a_long_filter_call_is_logged_twice() {
+        let mut stay = FilterOccupancy::default();
         let told: Vec<u64> = (0..60).filter_map(|tick| stay.look(7, 500, 1_000 + tick * 50)).collect();
         assert_eq!(told, [100, 1000]);
         assert_eq!(stay.look(7, 501, 5_000), None, "the worker went on in between");
     }
 
     #[test]
-    fn short_stays_are_not_told() {
-        let mut stay = FilterStay::default();
+    fn short_filter_calls_are_not_logged() {
+        let mut stay = FilterOccupancy::default();
         for tick in 0..100 {
             let now_ms = 1_000 + tick * 50;
             assert_eq!(stay.look(if tick % 2 == 0 { 7 } else { 0 }, 500, now_ms), None);

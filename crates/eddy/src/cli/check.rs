@@ -1,14 +1,14 @@
 //! `eddy check`: reports every problem of a configuration.
 
 use eddy_config::GatewayConfig;
-use eddy_route::nginx::PlaceKind;
+use eddy_route::nginx::BlockKind;
 use eddy_source::{FileSource, Loaded};
 use eddy_spec::ObjectStatus;
 use eddy_spec::problem::{Problem, SourceText, to_json};
 
 use super::arguments::Check;
 use super::error::CommandError;
-use super::filter::say_linking;
+use super::filter::print_linking;
 use crate::bundle::GoBuildTarget;
 use crate::filters;
 use crate::terminal::{counted, print, print_error, print_problems};
@@ -35,14 +35,14 @@ pub(super) fn run(arguments: &Check) -> Result<(), CommandError> {
         if !arguments.json {
             print_error(&format!("{}\n", counted(Problem::errors(&problems), "error")));
         }
-        return Err(CommandError::Shown);
+        return Err(CommandError::Reported);
     };
     if !arguments.json {
         for object in &objects {
             print(&format!("{object}\n"))?;
         }
         let in_tables: usize = config.tables.values().map(|table| table.routes.rules.len()).sum();
-        let is_location = |kind: &PlaceKind| !matches!(kind, PlaceKind::Server | PlaceKind::If);
+        let is_location = |kind: &BlockKind| !matches!(kind, BlockKind::Server | BlockKind::If);
         let places = config.sites.iter().flat_map(|sites| sites.program.places());
         let in_sites = places.filter(|place| is_location(&place.kind)).count();
         let rules = in_tables + in_sites;
@@ -65,14 +65,14 @@ fn with_filters(loaded: Loaded) -> CheckResult {
             return (checked.warnings.into_iter().chain(problems).collect(), sources, None, Vec::new());
         }
     }
-    let wrong = match filters::link_packages(&mut checked.config, None, GoBuildTarget::Library, &say_linking)
-    {
-        Ok(bundle) => {
-            let library = bundle.as_ref().map(|bundle| &*bundle.library);
-            filters::probe(&checked.config, &sources, library)
-        }
-        Err(failure) => filters::problems_of(failure, &checked.config, &mut sources),
-    };
+    let wrong =
+        match filters::link_packages(&mut checked.config, None, GoBuildTarget::Library, &print_linking) {
+            Ok(bundle) => {
+                let library = bundle.as_ref().map(|bundle| &*bundle.library);
+                filters::probe(&checked.config, &sources, library)
+            }
+            Err(failure) => filters::problems_of(failure, &checked.config, &mut sources),
+        };
     let config = wrong.is_empty().then_some(checked.config);
     (checked.warnings.into_iter().chain(wrong).collect(), sources, config, checked.statuses)
 }

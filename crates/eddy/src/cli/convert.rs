@@ -36,5 +36,5 @@ pub(super) fn run(arguments: &Convert) -> Result<(), CommandError> {
         "{count} {} cannot be converted exactly; `--partial` writes the rest\n",
         if count == 1 { "item" } else { "items" }
     ));
-    Err(CommandError::Shown)
+    Err(CommandError::Reported)
 }

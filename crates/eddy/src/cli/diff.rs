@@ -16,7 +16,7 @@ use crate::terminal::{print, print_json};
 
 /// Request that reaches a rule.
 #[derive(Serialize)]
-struct Reached {
+struct MatchedRequest {
     listener: String,
     rule: String,
     /// `None` if none of the tried requests reaches the rule.
@@ -54,7 +54,7 @@ pub(super) fn witness(arguments: &RoutesArgs, name: &str) -> Result<(), CommandE
             let request = router.witness(rule.index);
             let ranked = if request.is_none() { router.ordered() } else { Vec::new() };
             let dead = ranked.into_iter().find(|ranked| ranked.rule.index == rule.index);
-            reached.push(Reached {
+            reached.push(MatchedRequest {
                 listener: listener.name.to_string(),
                 rule: format!("{} ({})", rule.name, rule.origin),
                 request,
@@ -66,7 +66,7 @@ pub(super) fn witness(arguments: &RoutesArgs, name: &str) -> Result<(), CommandE
         return Err(anyhow!("there is no rule \"{name}\"; `eddy routes` lists them").into());
     }
     let mut text = String::new();
-    for Reached { listener, rule, request, dead } in &reached {
+    for MatchedRequest { listener, rule, request, dead } in &reached {
         // Writing to a string never fails.
         let _ = match (request, dead) {
             (Some(request), _) => writeln!(text, "{listener}: {rule} is reached by {request}"),

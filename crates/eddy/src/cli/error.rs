@@ -4,7 +4,7 @@
 #[derive(Debug)]
 pub(super) enum CommandError {
     /// The input is invalid; the problems have been printed.
-    Shown,
+    Reported,
     /// The input is invalid; the error is to be printed.
     Input(anyhow::Error),
 }

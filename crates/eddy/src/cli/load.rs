@@ -14,13 +14,13 @@ use crate::terminal::print_problems;
 /// Loads a valid configuration, or prints its errors.
 ///
 /// # Errors
-/// [`CommandError::Shown`].
+/// [`CommandError::Reported`].
 pub(super) fn load(paths: &[PathBuf], leniency: Leniency) -> Result<GatewayConfig, CommandError> {
     match FileSource::new(paths.to_vec()).with_leniency(leniency).load() {
         Ok(loaded) => Ok(loaded.checked.config),
         Err(rejected) => {
             print_problems(&rejected.problems, &rejected.sources);
-            Err(CommandError::Shown)
+            Err(CommandError::Reported)
         }
     }
 }

@@ -29,19 +29,19 @@ struct ListenerRules {
     #[serde(skip_serializing_if = "Option::is_none")]
     sites: Option<SiteListing>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    forward: Option<WaysOn>,
+    forward: Option<ForwardTargets>,
 }
 
 /// Targets of a listener that forwards connections or datagrams without parsing requests.
 #[derive(Serialize)]
-struct WaysOn {
+struct ForwardTargets {
     /// Kind of traffic: connections or datagrams.
     what: &'static str,
-    ways: Vec<WayOn>,
+    ways: Vec<ForwardTarget>,
 }
 
 #[derive(Serialize)]
-struct WayOn {
+struct ForwardTarget {
     /// Server names of this target; empty for the default target.
     server_names: Vec<String>,
     cluster: String,
@@ -70,11 +70,13 @@ pub(super) fn run(arguments: &RoutesArgs) -> Result<(), CommandError> {
         };
         match &listener.serve {
             Serve::Sites(at) => shown.sites = listing(&config, [*at]),
-            Serve::Forward(forwarding) => shown.forward = Some(ways_on(&config, listener, forwarding)),
+            Serve::Forward(forwarding) => {
+                shown.forward = Some(forward_targets(&config, listener, forwarding))
+            }
             Serve::Demo => continue,
             Serve::Routes(_) => {
                 let Some(router) = router_of(&config, listener)? else { continue };
-                shown.sites = listing(&config, led_to(&config, listener, &router));
+                shown.sites = listing(&config, linked_sites(&config, listener, &router));
                 shown.rules =
                     router.ordered_by(&|a, b| config.action_of(listener, a) == config.action_of(listener, b));
             }
@@ -89,20 +91,24 @@ pub(super) fn run(arguments: &RoutesArgs) -> Result<(), CommandError> {
     Ok(())
 }
 
-fn ways_on(config: &GatewayConfig, listener: &ListenerConfig, forwarding: &Forwarding) -> WaysOn {
+fn forward_targets(
+    config: &GatewayConfig,
+    listener: &ListenerConfig,
+    forwarding: &Forwarding,
+) -> ForwardTargets {
     let is_udp = matches!(listener.address, ListenAddress::Udp(_));
-    let way_on = |way: &Forward| WayOn {
+    let way_on = |way: &Forward| ForwardTarget {
         server_names: way.names_written(),
         cluster: config.clusters[way.cluster].name.to_string(),
     };
-    WaysOn {
+    ForwardTargets {
         what: if is_udp { "datagrams" } else { "connections" },
         ways: forwarding.ways.iter().map(way_on).collect(),
     }
 }
 
 /// Returns the NGINX servers that rules refer to.
-fn led_to(config: &GatewayConfig, listener: &ListenerConfig, router: &Router) -> Vec<SitesAt> {
+fn linked_sites(config: &GatewayConfig, listener: &ListenerConfig, router: &Router) -> Vec<SitesAt> {
     let mut found = Vec::new();
     for rule in router.rules() {
         if let ActionKind::Sites(at) = config.action_of(listener, rule).kind

@@ -7,7 +7,7 @@ use eddy_source::FileSource;
 
 use super::arguments::{DialectArguments, GatewayArgs, RunArgs};
 use super::error::OUR_FAULT;
-use super::filter::say_linking;
+use super::filter::print_linking;
 use crate::bundle::GoBuildTarget;
 use crate::child::{self, ChildOptions, LogChoice, Supervision};
 use crate::filters;
@@ -25,7 +25,7 @@ pub(super) fn run(arguments: RunArgs) -> u8 {
             arguments.files.configs,
             arguments.dialect,
             arguments.log,
-            Supervision::Alone(notifier),
+            Supervision::Standalone(notifier),
         );
     }
     let choice = arguments.log;
@@ -64,7 +64,7 @@ fn build_ahead(paths: &[PathBuf], dialect: DialectArguments, choice: LogChoice) 
         // Plain text would break a log of JSON objects.
         let notice = || {
             if !choice.is_json {
-                say_linking()
+                print_linking()
             }
         };
         let _ = filters::link_packages(&mut loaded.checked.config, None, GoBuildTarget::Library, &notice);

@@ -42,7 +42,7 @@ pub(crate) fn main() -> ExitCode {
 fn code_of(outcome: Result<(), CommandError>) -> u8 {
     match outcome {
         Ok(()) => 0,
-        Err(CommandError::Shown) => WRONG_INPUT,
+        Err(CommandError::Reported) => WRONG_INPUT,
         Err(CommandError::Input(error)) => {
             print_error(&format!("eddy: {error:#}\n"));
             WRONG_INPUT

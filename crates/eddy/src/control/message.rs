@@ -17,7 +17,8 @@ pub(crate) const STATE_FORMAT: u32 = 1;
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ToChild {
     /// First message. Its descriptors are the shared page and, if `has_last_good`, the last good configuration.
-    Welcome {
+    #[serde(rename = "welcome")]
+    Start {
         /// [`PROTOCOL`] of the parent.
         protocol: u32,
         /// Number of processes that the parent has started.
@@ -120,12 +121,14 @@ pub(crate) enum ToParent {
         names: Vec<(u32, String)>,
     },
     /// Details of some of these filters.
-    FiltersMade {
+    #[serde(rename = "filters_made")]
+    FilterDetails {
         /// Details of each filter.
         filters: Vec<FilterAbout>,
     },
     /// Standard error of this process from now on, as a memory file, to be read when the process has died.
-    LastWords,
+    #[serde(rename = "last_words")]
+    CrashMessage,
     /// Requests a new process for the configuration on disk, because filter libraries have changed.
     Renew,
 }

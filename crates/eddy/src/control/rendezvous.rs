@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_not_its_own_neighbour() {
+    fn a_process_is_not_its_own_peer() {
         let rendezvous = Rendezvous::open().unwrap();
         let own = format!("{NAME}{}-", process::id());
         let table = fs::read_to_string("/proc/net/unix").unwrap();

@@ -20,7 +20,7 @@ fn a_message_carries_descriptors() {
 }
 
 #[test]
-fn silence_strangers_and_the_end_are_told_apart() {
+fn silence_unknown_messages_and_closed_channels_are_distinguished() {
     let (ours, theirs) = Channel::pair().unwrap();
     let theirs = Channel::from_fd(theirs);
     assert!(matches!(theirs.receive::<u8>().unwrap(), Received::Nothing));
@@ -31,7 +31,7 @@ fn silence_strangers_and_the_end_are_told_apart() {
 }
 
 #[test]
-fn what_was_sent_survives_its_sender() {
+fn a_sent_message_outlives_its_sender() {
     let (ours, theirs) = Channel::pair().unwrap();
     let file = memory_file("test", b"kept").unwrap();
     ours.send(&1_u8, &[file.as_fd()]).unwrap();
@@ -43,7 +43,7 @@ fn what_was_sent_survives_its_sender() {
 }
 
 #[test]
-fn a_message_too_long_is_refused() {
+fn a_too_long_message_is_refused() {
     let (ours, _theirs) = Channel::pair().unwrap();
     let long = "x".repeat(MESSAGE_BYTES_MAX);
     assert_eq!(ours.send(&long, &[]).unwrap_err().kind(), io::ErrorKind::InvalidInput);

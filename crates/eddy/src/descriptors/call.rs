@@ -207,7 +207,7 @@ impl GrpcClientCall {
         // Invalid trailers are treated as missing.
         let _ = trailers.decode(self.state.trailers(self.id));
         let head = self.head.fields(&self.head_bytes);
-        let fields = if GrpcEnd::of(head) == GrpcEnd::Untold { trailers.trailers() } else { head };
+        let fields = if GrpcEnd::of(head) == GrpcEnd::NoStatus { trailers.trailers() } else { head };
         let message = fields.first_named(b"grpc-message").unwrap_or_default();
         GrpcClientError {
             status: GrpcEnd::of(fields),
@@ -227,7 +227,7 @@ impl std::fmt::Display for GrpcClientError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.status {
             GrpcEnd::Status(status) => write!(f, "the call ended with {}", status.name())?,
-            GrpcEnd::Untold | GrpcEnd::Other => write!(f, "the call ended without a status")?,
+            GrpcEnd::NoStatus | GrpcEnd::Other => write!(f, "the call ended without a status")?,
         }
         if self.message.is_empty() { Ok(()) } else { write!(f, ": {}", self.message) }
     }

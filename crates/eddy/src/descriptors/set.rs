@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn files_stand_behind_what_they_import() {
+    fn files_come_after_their_imports() {
         let mut gathered = Gathered::default();
         for (name, imports) in [("a", &["c", "b"][..]), ("b", &["d"]), ("c", &["d", "b"])] {
             gathered.add(&file(name, imports)).unwrap();
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_import_each_other_end() {
+    fn import_cycles_terminate() {
         let mut gathered = Gathered::default();
         gathered.add(&file("a", &["b"])).unwrap();
         gathered.add(&file("b", &["a"])).unwrap();

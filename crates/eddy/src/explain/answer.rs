@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Question;
 use super::asked::ExplainRequest;
-use super::other::OtherAnswer;
+use super::other::OtherDialectDecision;
 
 /// Decisions of all listeners. The JSON form is stable: fields may be added, never renamed.
 #[derive(Serialize)]
@@ -42,7 +42,7 @@ struct ListenerAnswer {
     why_not: Option<Vec<Candidate>>,
     /// Decisions in other dialects, if requested.
     #[serde(rename = "as", skip_serializing_if = "Vec::is_empty")]
-    others: Vec<OtherAnswer>,
+    others: Vec<OtherDialectDecision>,
 }
 
 /// Candidates to print.
@@ -70,7 +70,7 @@ pub(crate) fn explain(
     for (number, listener) in config.listeners.iter().enumerate() {
         let is_meant = match &question.listener {
             Some(name) => *name == *listener.name,
-            None => asked.may_come_in_at(listener, config),
+            None => asked.may_arrive_at(listener, config),
         };
         if !is_meant {
             continue;
@@ -195,7 +195,7 @@ fn explain_rules(
     let here = found.as_ref().map(|found| &*found.rule.name);
     let tables = config.tables_of(listener);
     let tables = || tables.iter().map(|table| &table.routes);
-    let of = |other: &OtherDialect| OtherAnswer::of(tables(), *other, &request, here);
+    let of = |other: &OtherDialect| OtherDialectDecision::of(tables(), *other, &request, here);
     answer.others = others.iter().map(of).collect();
     if let Some(found) = found {
         let action = config.action_of(listener, found.rule);

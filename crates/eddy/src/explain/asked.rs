@@ -52,7 +52,7 @@ impl ExplainRequest {
     }
 
     /// Whether port and scheme of the URL allow this listener. They exclude it only if they match another listener.
-    pub(super) fn may_come_in_at(&self, listener: &ListenerConfig, config: &GatewayConfig) -> bool {
+    pub(super) fn may_arrive_at(&self, listener: &ListenerConfig, config: &GatewayConfig) -> bool {
         let has_port = |listener: &ListenerConfig, port: u16| matches!(listener.address, ListenAddress::Tcp(address) if address.port() == port);
         if let Some(port) = self.port
             && config.listeners.iter().any(|other| has_port(other, port))

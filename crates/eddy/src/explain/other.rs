@@ -7,21 +7,21 @@ use serde::Serialize;
 
 /// Decision for a request in another dialect.
 #[derive(Serialize)]
-pub(super) struct OtherAnswer {
+pub(super) struct OtherDialectDecision {
     dialect: &'static str,
     /// Rule that would win.
     rule: Option<String>,
     /// Whether the same rule wins here.
     is_same: bool,
     /// Rules that cannot be expressed in the dialect and are left out.
-    unsaid: Vec<UnsaidRule>,
+    unsaid: Vec<UntranslatableRule>,
     /// Why there is no decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     fault: Option<String>,
 }
 
 #[derive(Serialize)]
-struct UnsaidRule {
+struct UntranslatableRule {
     rule: String,
     file: String,
     line: u32,
@@ -30,7 +30,7 @@ struct UnsaidRule {
     wins_here: bool,
 }
 
-impl OtherAnswer {
+impl OtherDialectDecision {
     /// Decides by the rules of some tables as translated to another dialect; `here` is the rule that wins in their own.
     pub(super) fn of<'t>(
         tables: impl IntoIterator<Item = &'t RouteTable>,
@@ -39,13 +39,14 @@ impl OtherAnswer {
         here: Option<&str>,
     ) -> Self {
         let retold = translate(tables, dialect);
-        let unsaid = retold.unsaid.into_iter().map(|Untranslatable { rule, origin, reason }| UnsaidRule {
-            wins_here: here == Some(&*rule),
-            rule: rule.to_string(),
-            file: origin.file.to_string(),
-            line: origin.line,
-            reason,
-        });
+        let unsaid =
+            retold.unsaid.into_iter().map(|Untranslatable { rule, origin, reason }| UntranslatableRule {
+                wins_here: here == Some(&*rule),
+                rule: rule.to_string(),
+                file: origin.file.to_string(),
+                line: origin.line,
+                reason,
+            });
         let mut answer = Self {
             dialect: dialect.name(),
             rule: None,
@@ -78,7 +79,8 @@ impl OtherAnswer {
         let _ = writeln!(out, "{label:<16}{what}");
         // The rule that wins here is the most important one to list.
         let (winner, others): (Vec<_>, Vec<_>) = self.unsaid.iter().partition(|unsaid| unsaid.wins_here);
-        for UnsaidRule { rule, file, line, reason, .. } in winner.iter().chain(others.iter().take(SHOWN_MAX))
+        for UntranslatableRule { rule, file, line, reason, .. } in
+            winner.iter().chain(others.iter().take(SHOWN_MAX))
         {
             let _ = writeln!(out, "  left out      {rule}  {file}:{line}  it has {reason}");
         }

@@ -105,7 +105,7 @@ mod tests {
     use super::Question;
 
     #[test]
-    fn a_query_asks_what_the_command_line_asks() {
+    fn a_query_is_parsed_like_the_command_line() {
         let query = b"url=http://a.test/b%3Fc%3Dd&method=POST&header=accept:+text/html&header=x-a:%20%2B&all&as=envoy&format=json";
         let (question, is_json) = Question::of_query(query).unwrap();
         let expected = Question {
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_asked_is_told() {
+    fn an_invalid_question_is_reported() {
         for (query, told) in [
             ("", "url="),
             ("url=/a&x=1", "\"x\""),

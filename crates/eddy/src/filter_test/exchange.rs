@@ -6,7 +6,7 @@ use eddy_filter::{
     Direction, DynamicMetadata, EditLog, EditableSection, EventKind, ExchangeInfo, ExchangeView, FilterEdit,
     FilterEvent, FilterInvocation, FilterLibrary, FilterLogLevel, FilterPolicy, FilterRun, Handle,
     HttpFilterChain, IncomingBody, LibraryCall, Phase, PhaseCall, RequestView, ResponseView, RunOutput,
-    StepResult, Travel, Verdict, apply_to_fields,
+    StepOrder, StepResult, Verdict, apply_to_fields,
 };
 use eddy_guest::SpecPart;
 use eddy_http::{Fields, FieldsEditor, RequestHead, ResponseHead};
@@ -123,7 +123,7 @@ impl<'a> ScriptExchange<'a> {
         response: &SpecMessage,
         answers: &mut SpecUpstream<'_>,
     ) -> Result<ScriptProgress, SpecInterrupt> {
-        (self.response, self.response_bytes) = response.response_head().map_err(SpecInterrupt::Wrong)?;
+        (self.response, self.response_bytes) = response.response_head().map_err(SpecInterrupt::Impossible)?;
         self.pass(Direction::Response, response, answers)
     }
 
@@ -146,7 +146,7 @@ impl<'a> ScriptExchange<'a> {
         message: &SpecMessage,
         answers: &mut SpecUpstream<'_>,
     ) -> Result<ScriptProgress, SpecInterrupt> {
-        let trailers = message.kept_trailers().map_err(SpecInterrupt::Wrong)?;
+        let trailers = message.kept_trailers().map_err(SpecInterrupt::Impossible)?;
         let is_reply = direction == Direction::Response && self.is_local;
         let whole = message.pieces.concat();
         let has_body = !message.pieces.is_empty() || !trailers.fields.is_empty();
@@ -156,7 +156,7 @@ impl<'a> ScriptExchange<'a> {
             true => IncomingBody::Streamed,
             false => IncomingBody::Absent,
         };
-        let travel = Travel::new(direction, &self.chain);
+        let travel = StepOrder::new(direction, &self.chain);
         self.run.message_mut(direction).begin(travel, body);
         self.passed[direction as usize].clear();
         let mut pieces = message.pieces.iter();
@@ -194,7 +194,7 @@ impl<'a> ScriptExchange<'a> {
                 RunOutput::End => return Ok(ScriptProgress::Through),
                 // The script's pauses end before `enter` returns.
                 RunOutput::Waiting(_) => {
-                    return Err(SpecInterrupt::Wrong(
+                    return Err(SpecInterrupt::Impossible(
                         "the script still waits; this is a bug in eddy".to_owned(),
                     ));
                 }
@@ -242,7 +242,7 @@ impl<'a> ScriptExchange<'a> {
                 Verdict::Fault | Verdict::Reset => return Ok(self.fail()),
             };
             self.run.message_mut(direction).stopped(call.phase, SCRIPT, result);
-            self.tell_unawaited(answers)?;
+            self.deliver_unawaited(answers)?;
             let is_replied = verdict == Verdict::Reply;
             return Ok(if is_replied { ScriptProgress::Replied } else { ScriptProgress::Through });
         }
@@ -259,7 +259,7 @@ impl<'a> ScriptExchange<'a> {
         loop {
             let sent = self.take_sent(|_| true);
             let Some(ScriptRequest { cluster, token, is_awaited, request }) = sent else {
-                return Err(SpecInterrupt::Wrong(
+                return Err(SpecInterrupt::Impossible(
                     "the script waits without a request; this is a bug in eddy".to_owned(),
                 ));
             };
@@ -269,7 +269,7 @@ impl<'a> ScriptExchange<'a> {
             }
             match answer {
                 MockResponse::Response(response) => {
-                    let (head, bytes) = response.response_head().map_err(SpecInterrupt::Wrong)?;
+                    let (head, bytes) = response.response_head().map_err(SpecInterrupt::Impossible)?;
                     let body = response.pieces.concat();
                     self.tell(EventKind::Response, token, head.status, head.fields(&bytes), &body);
                 }
@@ -286,7 +286,7 @@ impl<'a> ScriptExchange<'a> {
     }
 
     /// Passes requests to the spec whose responses the script does not wait for.
-    fn tell_unawaited(&self, answers: &mut SpecUpstream<'_>) -> Result<(), SpecInterrupt> {
+    fn deliver_unawaited(&self, answers: &mut SpecUpstream<'_>) -> Result<(), SpecInterrupt> {
         while let Some(sent) = self.take_sent(|sent| !sent.is_awaited) {
             answers.answer(&sent.cluster, &sent.request)?;
         }
@@ -373,13 +373,13 @@ impl<'a> ScriptExchange<'a> {
                 }
                 // Changes of a script that failed are discarded.
                 (_, Verdict::Fault) => {}
-                (edit, _) => self.carry_out(phase, &edit)?,
+                (edit, _) => self.apply_one_edit(phase, &edit)?,
             }
         }
         Ok(())
     }
 
-    fn carry_out(&mut self, phase: Phase, edit: &FilterEdit<'_>) -> Result<(), String> {
+    fn apply_one_edit(&mut self, phase: Phase, edit: &FilterEdit<'_>) -> Result<(), String> {
         match *edit {
             FilterEdit::BodySet(_)
             | FilterEdit::BodyAppend(_)
@@ -456,12 +456,12 @@ impl<'a> ScriptExchange<'a> {
             authority: self.request.authority.of(bytes).to_vec(),
             status: 0,
             fields: named_of(self.request.fields(bytes)),
-            ..self.passed_on(Direction::Request)
+            ..self.filtered_message(Direction::Request)
         }
     }
 
     /// Returns body and trailers that have passed the script.
-    fn passed_on(&self, direction: Direction) -> SpecMessage {
+    fn filtered_message(&self, direction: Direction) -> SpecMessage {
         SpecMessage {
             pieces: self.passed[direction as usize].clone(),
             trailers: named_of(self.run.message(direction).trailers()),
@@ -474,7 +474,7 @@ impl<'a> ScriptExchange<'a> {
         let response = SpecMessage {
             status: self.response.status,
             fields: named_of(self.response.fields(&self.response_bytes)),
-            ..self.passed_on(Direction::Response)
+            ..self.filtered_message(Direction::Response)
         };
         let mut parts = vec![SpecPart::new("result", "", "")];
         parts.extend(response.parts());

@@ -81,7 +81,7 @@ impl SpecMessage {
         let or = |text: &[u8], other: &[u8]| if text.is_empty() { other.to_vec() } else { text.to_vec() };
         let (method, target) = (or(&self.method, b"GET"), or(&self.target, b"/"));
         let line = [&method[..], b" ", &target, b" HTTP/1.1\r\n"].concat();
-        let mut fields = self.framed_fields(Direction::Request);
+        let mut fields = self.fields_with_framing(Direction::Request);
         if !fields.iter().any(|field| FieldId::from_name(&field.name) == FieldId::Host) {
             fields.insert(0, SpecField::new(b"Host", &or(&self.authority, b"localhost")));
         }
@@ -96,8 +96,10 @@ impl SpecMessage {
     /// Why eddy would refuse it.
     pub(super) fn response_head(&self) -> Result<(ResponseHead, Vec<u8>), String> {
         let line = format!("HTTP/1.1 {} \r\n", self.status);
-        let (mut head, bytes) =
-            (ResponseHead::new(), head_bytes(line.as_bytes(), &self.framed_fields(Direction::Response))?);
+        let (mut head, bytes) = (
+            ResponseHead::new(),
+            head_bytes(line.as_bytes(), &self.fields_with_framing(Direction::Response))?,
+        );
         let parsed = head.parse(&bytes, &LIMITS, Method::Get);
         parsed.map_err(|fault| format!("the response is invalid: {fault}"))?;
         Ok((head, bytes))
@@ -115,7 +117,7 @@ impl SpecMessage {
     }
 
     /// Returns the headers together with those that announce the body.
-    fn framed_fields(&self, direction: Direction) -> Vec<SpecField> {
+    fn fields_with_framing(&self, direction: Direction) -> Vec<SpecField> {
         let mut fields: Vec<SpecField> =
             self.fields.iter().filter(|field| !is_framing(&field.name)).cloned().collect();
         let has_length = direction == Direction::Response && !matches!(self.status, 204 | 304);

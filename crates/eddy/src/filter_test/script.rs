@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eddy_filter::{ChainStep, Filter, FilterLibrary, FilterPolicy, HostApi, LibraryKeepAlive};
-use eddy_guest::{Guest, LuaLimits, LuaScript, LuaSource, MadeFilter, ReclaimQueue};
+use eddy_guest::{CreatedFilter, Guest, LuaLimits, LuaScript, LuaSource, ReclaimQueue};
 
 use super::host::RehearsalHost;
 
@@ -11,7 +11,7 @@ use super::host::RehearsalHost;
 pub(super) struct ScriptFilter {
     pub(super) host: Arc<RehearsalHost>,
     pub(super) library: Arc<LuaScript>,
-    pub(super) made: MadeFilter,
+    pub(super) made: CreatedFilter,
     pub(super) reclaim_queue: ReclaimQueue,
 }
 

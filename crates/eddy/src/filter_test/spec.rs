@@ -50,10 +50,10 @@ impl Rehearsal {
         self.spec.step(&answer).map_err(|error| SpecTestResult::Broken(error.to_string()))
     }
 
-    fn obey(&mut self, said: &[SpecPart]) -> Result<Vec<SpecPart>, SpecInterrupt> {
+    fn run_parts(&mut self, said: &[SpecPart]) -> Result<Vec<SpecPart>, SpecInterrupt> {
         let Some((first, rest)) = said.split_first() else { return Ok(Vec::new()) };
         if first.what == "filter" {
-            self.load(rest).map_err(SpecInterrupt::Wrong)
+            self.load(rest).map_err(SpecInterrupt::Impossible)
         } else {
             self.send(&text_of(&first.name), rest)
         }
@@ -91,11 +91,11 @@ impl Rehearsal {
 
     fn send(&mut self, number: &str, parts: &[SpecPart]) -> Result<Vec<SpecPart>, SpecInterrupt> {
         let script = number.parse().ok().and_then(|number: usize| self.scripts.get(number));
-        let script = script.ok_or_else(|| SpecInterrupt::Wrong("unknown filter".to_owned()))?;
+        let script = script.ok_or_else(|| SpecInterrupt::Impossible("unknown filter".to_owned()))?;
         let mut request = SpecMessage::default();
         let (mut clusters, mut rule) = (Vec::new(), None);
         for part in parts {
-            if request.take(part).map_err(SpecInterrupt::Wrong)? {
+            if request.take(part).map_err(SpecInterrupt::Impossible)? {
                 continue;
             }
             match part.what.as_str() {
@@ -108,9 +108,9 @@ impl Rehearsal {
         let made = rule.map(|rule| {
             script.library.rule_config(script.made.number, &script.made.owner, &rule, &script.reclaim_queue)
         });
-        let made = made.transpose().map_err(|error| SpecInterrupt::Wrong(error.to_string()))?;
+        let made = made.transpose().map_err(|error| SpecInterrupt::Impossible(error.to_string()))?;
         let (config, _held) = made.unwrap_or_else(|| (0, LibraryKeepAlive::default()));
-        let exchange = ScriptExchange::new(script, &request, config).map_err(SpecInterrupt::Wrong)?;
+        let exchange = ScriptExchange::new(script, &request, config).map_err(SpecInterrupt::Impossible)?;
         exchange.run(&request, &mut SpecUpstream { spec: &mut self.spec })
     }
 }
@@ -135,10 +135,10 @@ impl Iterator for Rehearsal {
                 "filter" | "send" => {}
                 _ => return None,
             }
-            self.answer = match self.obey(&said) {
+            self.answer = match self.run_parts(&said) {
                 Ok(answer) => answer,
-                Err(SpecInterrupt::Wrong(why)) => vec![SpecPart::new("error", why, "")],
-                Err(SpecInterrupt::Said(more)) => {
+                Err(SpecInterrupt::Impossible(why)) => vec![SpecPart::new("error", why, "")],
+                Err(SpecInterrupt::EndedEarly(more)) => {
                     interrupting = Some(more);
                     continue;
                 }

@@ -24,17 +24,17 @@ impl SpecUpstream<'_> {
         loop {
             let said = self.spec.step(&parts).map_err(|error| SpecInterrupt::Broken(error.to_string()))?;
             match said.first().map(|part| part.what.as_str()) {
-                Some("reply") => return answer_of(&said).map_err(SpecInterrupt::Wrong),
+                Some("reply") => return parse_mock_response(&said).map_err(SpecInterrupt::Impossible),
                 Some("filter" | "send") => {
                     parts = vec![SpecPart::new("error", "another request is already in progress", "")];
                 }
-                _ => return Err(SpecInterrupt::Said(said)),
+                _ => return Err(SpecInterrupt::EndedEarly(said)),
             }
         }
     }
 }
 
-fn answer_of(said: &[SpecPart]) -> Result<MockResponse, String> {
+fn parse_mock_response(said: &[SpecPart]) -> Result<MockResponse, String> {
     let mut response = SpecMessage::default();
     for part in said {
         if part.what == "none" {
@@ -55,9 +55,9 @@ pub(super) enum MockResponse {
 /// Why an exchange ends early.
 pub(super) enum SpecInterrupt {
     /// The spec continued before it replied: its test is over.
-    Said(Vec<SpecPart>),
+    EndedEarly(Vec<SpecPart>),
     /// The spec requests something impossible.
-    Wrong(String),
+    Impossible(String),
     /// The spec cannot continue.
     Broken(String),
 }

@@ -9,14 +9,14 @@ use eddy_config::{
     FilterConfig, FilterKind, GatewayConfig, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig,
 };
 use eddy_filter::{Filter, HostApi, LibraryKeepAlive};
-use eddy_guest::{Guest, MadeFilter, NativeLibrary, ReclaimQueue};
+use eddy_guest::{CreatedFilter, Guest, NativeLibrary, ReclaimQueue};
 use eddy_ids::{ActionId, BySlot};
 use eddy_proxy::{FilterSet, RuleFilter, RuleFilterKey};
 
 use super::bundle::{library_of, name_in};
 use super::lua::Scripts;
 use super::problem::FilterProblem;
-use super::quarantine::{held, stand_in};
+use super::quarantine::{build_placeholder, held};
 use super::services::{self, ProcessServices};
 use super::wasm::Modules;
 use crate::control::Quarantined;
@@ -58,7 +58,7 @@ impl PreparedFilter {
     fn by_guest<G: Guest + 'static>(
         config: &FilterConfig,
         id: u32,
-        made: MadeFilter,
+        made: CreatedFilter,
         library: Arc<G>,
     ) -> Self {
         let filter = Filter {
@@ -86,7 +86,10 @@ impl FilterMaker {
         let held = held(config, &self.quarantined);
         for (id, filter) in config.filters.iter() {
             if held.get(id).is_some() {
-                made.insert(id, PreparedFilter::Quarantined(stand_in(filter, (self.number)(&filter.name))));
+                made.insert(
+                    id,
+                    PreparedFilter::Quarantined(build_placeholder(filter, (self.number)(&filter.name))),
+                );
                 continue;
             }
             (self.observe)(&filter.name);

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_filters_count_is_shown_by_name() {
+    fn metrics_of_a_filter_are_shown_by_name() {
         let views = vec![
             view(1, "hits", MetricKind::Counter, &[], &[3]),
             view(2, "open", MetricKind::Gauge, &[], &[u64::MAX]),

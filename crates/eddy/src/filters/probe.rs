@@ -19,7 +19,7 @@ use crate::control::{Channel, Received, memory_file};
 /// Message from the probe process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum FromProbe {
+pub(super) enum ProbeMessage {
     /// About to create this filter.
     Making(String),
     /// About to compile this filter's module, which may take long the first time; `Making` follows afterwards.
@@ -93,18 +93,18 @@ impl FilterProbe {
     fn listen(&mut self) -> bool {
         loop {
             match self.channel.receive() {
-                Ok(Received::Message(FromProbe::Making(filter), _)) => {
+                Ok(Received::Message(ProbeMessage::Making(filter), _)) => {
                     self.making = Some(filter);
                     self.end_compiling();
                 }
-                Ok(Received::Message(FromProbe::Compiling(filter), _)) => {
+                Ok(Received::Message(ProbeMessage::Compiling(filter), _)) => {
                     self.making = Some(filter);
                     self.end_compiling();
                     self.compiling = Some(Instant::now());
                     self.deadline += COMPILING_TIME_MAX;
                 }
-                Ok(Received::Message(FromProbe::Wrong(problem), _)) => self.problems.push(problem),
-                Ok(Received::Message(FromProbe::Done, _)) => return true,
+                Ok(Received::Message(ProbeMessage::Wrong(problem), _)) => self.problems.push(problem),
+                Ok(Received::Message(ProbeMessage::Done, _)) => return true,
                 Ok(Received::Nothing) if !self.channel.wait(self.deadline) => return false,
                 Ok(Received::Nothing | Received::Unknown(_)) => {}
                 Ok(Received::Closed) | Err(_) => return false,
@@ -151,7 +151,7 @@ impl FilterProbe {
     fn last_line(&mut self) -> Option<String> {
         let mut bytes = Vec::new();
         self.said.seek(SeekFrom::Start(0)).ok()?;
-        self.said.by_ref().take(SAID_BYTES_MAX).read_to_end(&mut bytes).ok()?;
+        self.said.by_ref().take(PROBE_OUTPUT_BYTES_MAX).read_to_end(&mut bytes).ok()?;
         let text = String::from_utf8_lossy(&bytes);
         let is_panic = |line: &&str| line.starts_with("panic: ") || line.starts_with("fatal error: ");
         let line =
@@ -167,5 +167,5 @@ pub(crate) const PROBE_COMMAND: &str = "probe-filters";
 const PROBE_TIME_MAX: Duration = Duration::from_secs(5);
 /// Maximum additional time to compile a module.
 const COMPILING_TIME_MAX: Duration = Duration::from_secs(300);
-const SAID_BYTES_MAX: u64 = 256 * 1024;
+const PROBE_OUTPUT_BYTES_MAX: u64 = 256 * 1024;
 const LINE_CHARS_MAX: usize = 300;

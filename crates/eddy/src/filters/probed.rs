@@ -11,7 +11,7 @@ use eddy_filter::{FilterLogLevel, HostApi, MetricRegistry};
 use eddy_guest::ReclaimQueue;
 
 use super::maker::FilterMaker;
-use super::probe::FromProbe;
+use super::probe::ProbeMessage;
 use crate::child::unpack;
 use crate::control::{Channel, Received, read_memory_file};
 
@@ -40,19 +40,19 @@ fn try_out() -> anyhow::Result<()> {
         quarantined: Vec::new(),
         observe: Box::new(move |filter| {
             // Without a receiver the report is lost, which does no harm.
-            let _ = reports.send(&FromProbe::Making(filter.to_owned()), &[]);
+            let _ = reports.send(&ProbeMessage::Making(filter.to_owned()), &[]);
         }),
         observe_compiling: Box::new(move |filter| {
-            let _ = compilers.send(&FromProbe::Compiling(filter.to_owned()), &[]);
+            let _ = compilers.send(&ProbeMessage::Compiling(filter.to_owned()), &[]);
         }),
         is_trial: true,
     };
     // The filters are kept to the end: dropping them is not part of the probe.
     let made = maker.make(&loaded.config);
     for problem in made.as_ref().err().into_iter().flatten() {
-        channel.send(&FromProbe::Wrong(problem.clone()), &[])?;
+        channel.send(&ProbeMessage::Wrong(problem.clone()), &[])?;
     }
-    channel.send(&FromProbe::Done, &[])?;
+    channel.send(&ProbeMessage::Done, &[])?;
     Ok(())
 }
 

@@ -83,7 +83,7 @@ impl FilterProblem {
             return Problem::of_file(path, message, self.hint.clone());
         };
         let text = self.text.as_deref();
-        let within = text.and_then(|text| Some((place_within(&source.text, place, text)?, text)));
+        let within = text.and_then(|text| Some((find_value_position(&source.text, place, text)?, text)));
         let (place, marked) = within.unwrap_or((place, &self.filter));
         at(&source.path, place, marked)
     }
@@ -108,7 +108,7 @@ fn place_of(text: &str, filter: &str) -> Option<(u32, u32)> {
 }
 
 /// Returns line and column of a text that is a whole value below a filter's key.
-fn place_within(source: &str, (line, column): (u32, u32), text: &str) -> Option<(u32, u32)> {
+fn find_value_position(source: &str, (line, column): (u32, u32), text: &str) -> Option<(u32, u32)> {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let own = usize::try_from(line).ok()?.checked_sub(1)?;
     let lines = source.lines().enumerate().skip(own);
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_is_found_where_it_is_configured() {
+    fn a_filter_is_located_where_it_is_configured() {
         let text = "listeners:\n  - filters: [auth]\nfilters: # all\n\n  # one\n  mark:\n    native: {filter: mark}\n  \"auth\": {}\nroutes:\n  auth: []\n";
         assert_eq!(place_of(text, "auth"), Some((8, 4)));
         assert_eq!(place_of(text, "mark"), Some((6, 3)));
@@ -149,9 +149,9 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_found_below_its_filter() {
+    fn a_setting_is_located_below_its_filter() {
         let text = "filters:\n  one: {fields: {request: {no: {path: no.way}}}}\n  two:\n    fields:\n      no.way2: x\n      request: {no: {path: 'no.way'}}\n  three: no.way\n";
-        let within = |filter: &str, path: &str| place_within(text, place_of(text, filter)?, path);
+        let within = |filter: &str, path: &str| find_value_position(text, place_of(text, filter)?, path);
         assert_eq!(within("one", "no.way"), Some((2, 39)));
         assert_eq!(within("one", "no"), Some((2, 28)));
         assert_eq!(within("two", "no.way"), Some((6, 29)));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_is_shown_in_its_place() {
+    fn a_problem_is_shown_with_its_position() {
         let sources = [
             SourceText::new("a.yaml", "listeners: []\n"),
             SourceText::new("b.yaml", "filters:\n  auth: {}\n"),

@@ -56,14 +56,14 @@ fn library_version(library: &Path) -> String {
 }
 
 /// Creates the stand-in for a quarantined filter: it refuses requests, or does nothing.
-pub(super) fn stand_in(filter: &FilterConfig, id: u32) -> Arc<Filter> {
+pub(super) fn build_placeholder(filter: &FilterConfig, id: u32) -> Arc<Filter> {
     let refuses = filter.policy.on_failure == FailurePolicy::Closed;
-    let stand_in = StandIn { refuses };
-    let info = FilterInfo { interest: stand_in.interest(), keeps_length: true };
+    let build_placeholder = PlaceholderFilter { refuses };
+    let info = FilterInfo { interest: build_placeholder.interest(), keeps_length: true };
     Arc::new(Filter {
         name: filter.name.clone().into(),
         id,
-        library: Arc::new(BuiltinLibrary::new("quarantine", Box::new(stand_in))),
+        library: Arc::new(BuiltinLibrary::new("quarantine", Box::new(build_placeholder))),
         number: 1,
         info,
         policy: filter.policy,
@@ -72,11 +72,11 @@ pub(super) fn stand_in(filter: &FilterConfig, id: u32) -> Arc<Filter> {
 }
 
 #[derive(Debug)]
-struct StandIn {
+struct PlaceholderFilter {
     refuses: bool,
 }
 
-impl Builtin for StandIn {
+impl Builtin for PlaceholderFilter {
     fn interest(&self) -> Interest {
         if self.refuses { Interest::of(&[Phase::RequestHead]) } else { Interest::default() }
     }

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_package_means_its_own_registration() {
+    fn a_package_prefers_its_own_registration() {
         let two = ["x", "a.test/one:x", "a.test/two:x", "y", "a.test/two:y"];
         check("x", &two, Ok("a.test/one:x"));
         check("a.test/two:x", &two, Ok("a.test/two:x"));
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn else_what_it_brings_along() {
+    fn otherwise_a_package_uses_registrations_of_its_dependencies() {
         let inner = ["x", "a.test/one/inner:x", "a.test/two:x", "f.test/frame:x"];
         check("x", &inner[..3], Ok("a.test/one/inner:x"));
         check("x", &inner, Err("use one of \"a.test/one/inner:x\", \"f.test/frame:x\""));

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_for_people() {
+    fn a_plain_text_line() {
         assert_eq!(
             record("went away", "killed").line(LogLineFormat::Plain),
             "2023-11-14T22:13:20.123Z WARN  gateway: went away cause=killed\n"
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_breaks_the_line() {
+    fn control_characters_are_escaped() {
         let hostile: String = (0..=255_u8).map(char::from).collect();
         for form in [LogLineFormat::Plain, LogLineFormat::Colour, LogLineFormat::Json] {
             let line = record(&hostile, &hostile).line(form);
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_cut() {
+    fn long_texts_are_truncated() {
         let line = record("long", &"é".repeat(100_000)).line(LogLineFormat::Json);
         assert!(serde_json::from_str::<Value>(&line).is_ok());
         assert!(record("long", &"é".repeat(100_000)).line(LogLineFormat::Plain).len() <= LINE_BYTES_MAX + 1);

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blocked_sink_holds_nobody_up() {
+    fn a_blocked_sink_does_not_block_writers() {
         let (permit, open) = channel();
         let (written, lines) = channel();
         let writer = LogWriter::start(Gate { open, written }).unwrap();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_cut_does_not_swallow_the_next() {
+    fn a_truncated_line_does_not_swallow_the_next() {
         struct Cut(std::sync::mpsc::Sender<Vec<u8>>, u32);
 
         impl Write for Cut {

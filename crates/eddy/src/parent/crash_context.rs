@@ -114,7 +114,7 @@ impl CrashMessage {
         let is_beginning = |line: &&str| BEGINNINGS.iter().any(|beginning| line.starts_with(beginning));
         let found = lines.iter().rposition(is_beginning);
         let index = found.or_else(|| lines.iter().rposition(|line| !line.trim().is_empty()))?;
-        let said = lines.get(index)?.trim().chars().take(SAID_CHARS_MAX).collect();
+        let said = lines.get(index)?.trim().chars().take(MESSAGE_CHARS_MAX).collect();
         let rest = lines.get(index..).unwrap_or_default();
         Some(Self { said, at: rest.windows(2).find_map(go_function), files: go_files(rest) })
     }
@@ -139,7 +139,8 @@ fn go_function(pair: &[&str]) -> Option<String> {
         call.strip_suffix(')').and_then(|call| call.rsplit_once('(')).map(|(function, _)| function)?;
     let is_frame =
         place.starts_with('\t') && place.contains(".go:") && !call.starts_with(char::is_whitespace);
-    let is_others = OTHERS.iter().any(|package| function.starts_with(package)) || !function.contains('.');
+    let is_others =
+        RUNTIME_PACKAGES.iter().any(|package| function.starts_with(package)) || !function.contains('.');
     (is_frame && !is_others).then(|| function.to_owned())
 }
 
@@ -167,20 +168,20 @@ const BEGINNINGS: [&str; 9] = [
 ];
 
 /// Packages in which the error of a filter only shows.
-const OTHERS: [&str; 5] =
+const RUNTIME_PACKAGES: [&str; 5] =
     ["runtime.", "panic", "created by ", "internal/", "github.com/eddy-gateway/eddy/sdk/go/"];
 
 const FILTERS_MAX: usize = 4096;
 const FILES_MAX: usize = 256;
 const END_BYTES_MAX: u64 = 256 * 1024;
-const SAID_CHARS_MAX: usize = 300;
+const MESSAGE_CHARS_MAX: usize = 300;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_of_a_goroutine_names_its_package() {
+    fn a_goroutine_panic_names_its_package() {
         let text = "a filter wrote this\npanic: assignment to entry in nil map\n\ngoroutine 18 [running]:\n\
                     runtime.throw({0x1, 0x2})\n\t/usr/go/src/runtime/panic.go:1 +0x1\n\
                     example.com/filters/auth.(*Filter).refresh(0xc000012345)\n\t/src/auth/auth.go:41 +0x3c\n\
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_says_more_than_where_workers_were() {
+    fn a_stack_trace_takes_precedence_over_entered_filters() {
         let about = |name: &str, folder: Option<&str>| FilterAbout {
             name: name.to_owned(),
             version: "1".to_owned(),
@@ -217,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_are_kept_as_they_are() {
+    fn other_messages_are_kept_verbatim() {
         let words = CrashMessage::of("starting\nlibmark: no licence found\n\n").unwrap();
         assert!(words.files.is_empty());
         assert_eq!((words.said.as_str(), words.at), ("libmark: no licence found", None));

@@ -36,7 +36,7 @@ pub(super) struct GatewayProcess {
     /// Why the parent has killed it, if so.
     pub(super) kill_reason: Option<&'static str>,
     /// Filter that a worker hung in, if that is why.
-    pub(super) hung_in: Option<String>,
+    pub(super) hung_filter: Option<String>,
     /// Listening sockets granted to it, with their number.
     pub(super) granted: BTreeMap<SocketKey, usize>,
     /// Settings that it reported.
@@ -87,7 +87,7 @@ impl GatewayProcess {
         let (page, page_file) = SharedPage::create()?;
         let (channel, stdin) = Channel::pair()?;
         // The message waits in the socket, even if the process fails to start.
-        let welcome = ToChild::Welcome {
+        let welcome = ToChild::Start {
             protocol: PROTOCOL,
             generation,
             reason,
@@ -142,7 +142,7 @@ impl GatewayProcess {
             started: Instant::now(),
             phase: GatewayPhase::Serving,
             kill_reason: None,
-            hung_in: None,
+            hung_filter: None,
             granted: BTreeMap::new(),
             settings: ChildSettings::default(),
             last_good: None,
@@ -206,7 +206,7 @@ impl GatewayProcess {
 
     /// Returns the last sign of life of each worker, in milliseconds of the monotonic clock: its heartbeat, or its
     /// readiness.
-    pub(super) fn signs_of_life_ms(&self) -> impl Iterator<Item = u64> {
+    pub(super) fn last_heartbeats_ms(&self) -> impl Iterator<Item = u64> {
         let beat = |index| self.page.worker(index).heartbeat_ms.load(Ordering::Relaxed);
         (0..self.settings.workers.min(WORKERS_MAX)).map(move |index| self.serving_since_ms.max(beat(index)))
     }
@@ -219,8 +219,8 @@ impl GatewayProcess {
 
     /// Returns all filters that workers are in, or were in when the process died.
     pub(super) fn filters_entered(&self) -> Vec<String> {
-        if let Some(hung_in) = &self.hung_in {
-            return vec![hung_in.clone()];
+        if let Some(hung_filter) = &self.hung_filter {
+            return vec![hung_filter.clone()];
         }
         let mut names: Vec<String> =
             (0..self.settings.workers.min(WORKERS_MAX)).filter_map(|index| self.filter_of(index)).collect();

@@ -10,9 +10,9 @@ mod quarantine;
 mod report;
 mod request;
 mod restart;
+mod restore_state;
 mod state;
 mod supervisor;
-mod take_up;
 mod watchdog;
 
 pub(crate) use program::GatewayProgram;

@@ -65,7 +65,7 @@ impl GatewayProgram {
             .arg(GATEWAY_COMMAND)
             .args(&self.arguments)
             .stdin(Stdio::from(stdin))
-            .env_remove(TAKE_UP_VARIABLE)
+            .env_remove(RESTORE_VARIABLE)
             .spawn()?;
         Ok(Pid::from_child(&child))
     }
@@ -136,9 +136,9 @@ fn path_as_started(image: &Image) -> io::Result<PathBuf> {
 pub(crate) const GATEWAY_COMMAND: &str = "gateway";
 
 /// Tells a parent process that it replaces another image and finds the state at standard input.
-pub(super) const TAKE_UP_VARIABLE: &str = "EDDY_TAKE_UP";
+pub(super) const RESTORE_VARIABLE: &str = "EDDY_TAKE_UP";
 
 /// Whether this process replaces another image of the parent.
-pub(super) fn is_taken_up() -> bool {
-    std::env::var_os(TAKE_UP_VARIABLE).is_some_and(|it| it == OsStr::new("1"))
+pub(super) fn replaces_parent_image() -> bool {
+    std::env::var_os(RESTORE_VARIABLE).is_some_and(|it| it == OsStr::new("1"))
 }

@@ -5,14 +5,14 @@ use crate::control::{QuarantineLimits, Quarantined};
 /// Recent crashes with their suspects, and the quarantined filters.
 #[derive(Debug, Default)]
 pub(super) struct Quarantine {
-    deaths: Vec<Death>,
+    deaths: Vec<CrashRecord>,
     /// Quarantined filters.
     pub(super) held: Vec<Quarantined>,
 }
 
 /// Crash with the filters that may have caused it.
 #[derive(Debug)]
-struct Death {
+struct CrashRecord {
     at_ms: u64,
     suspects: Vec<Suspect>,
 }
@@ -36,7 +36,7 @@ impl Quarantine {
     ///
     /// When several workers were in filters, each of these is a suspect; filters that were more often the only suspect
     /// weigh more.
-    pub(super) fn handle_death(
+    pub(super) fn record_crash(
         &mut self,
         now_ms: u64,
         suspects: Vec<Suspect>,
@@ -45,7 +45,7 @@ impl Quarantine {
         if limits.deaths == 0 || suspects.is_empty() {
             return Vec::new();
         }
-        self.deaths.push(Death { at_ms: now_ms, suspects });
+        self.deaths.push(CrashRecord { at_ms: now_ms, suspects });
         self.deaths.retain(|death| now_ms.saturating_sub(death.at_ms) < limits.within_ms);
         let mut all: Vec<Suspect> =
             self.deaths.iter().flat_map(|death| death.suspects.iter().cloned()).collect();
@@ -110,70 +110,70 @@ mod tests {
     }
 
     #[test]
-    fn deaths_in_one_filter_quarantine_it_until_its_time_is_over() {
+    fn crashes_in_one_filter_quarantine_it_for_the_configured_time() {
         let mut quarantine = Quarantine::default();
-        assert!(quarantine.handle_death(0, suspects(&["a"]), LIMITS).is_empty());
-        assert!(quarantine.handle_death(10, suspects(&["b"]), LIMITS).is_empty());
-        assert!(quarantine.handle_death(20, suspects(&["a"]), LIMITS).is_empty());
-        let fresh = quarantine.handle_death(30, suspects(&["a"]), LIMITS);
+        assert!(quarantine.record_crash(0, suspects(&["a"]), LIMITS).is_empty());
+        assert!(quarantine.record_crash(10, suspects(&["b"]), LIMITS).is_empty());
+        assert!(quarantine.record_crash(20, suspects(&["a"]), LIMITS).is_empty());
+        let fresh = quarantine.record_crash(30, suspects(&["a"]), LIMITS);
         assert_eq!((names(&fresh), fresh[0].deaths, fresh[0].until_ms), (vec!["a"], 3, 530));
         assert_eq!(names(&quarantine.held), ["a"]);
         assert!(quarantine.release(529).is_empty());
         assert_eq!(quarantine.release(530), ["a"]);
         // It starts anew: its old crashes are forgotten.
-        assert!(quarantine.handle_death(540, suspects(&["a"]), LIMITS).is_empty());
+        assert!(quarantine.record_crash(540, suspects(&["a"]), LIMITS).is_empty());
         assert!(quarantine.held.is_empty());
     }
 
     #[test]
-    fn rare_deaths_are_nobodys_fault() {
+    fn rare_crashes_quarantine_no_filter() {
         let mut quarantine = Quarantine::default();
         for death in 0..100 {
-            assert!(quarantine.handle_death(death * 500, suspects(&["a"]), LIMITS).is_empty(), "{death}");
+            assert!(quarantine.record_crash(death * 500, suspects(&["a"]), LIMITS).is_empty(), "{death}");
         }
     }
 
     #[test]
-    fn a_changed_filter_begins_anew() {
+    fn a_changed_filter_starts_with_a_clean_record() {
         let mut quarantine = Quarantine::default();
         for version in ["1", "1", "2", "2"] {
             let suspect = Suspect { name: "a".to_owned(), version: version.to_owned() };
-            assert!(quarantine.handle_death(0, vec![suspect], LIMITS).is_empty());
+            assert!(quarantine.record_crash(0, vec![suspect], LIMITS).is_empty());
         }
     }
 
     #[test]
-    fn a_bystander_goes_free_and_two_who_cannot_be_told_apart_do_not() {
+    fn an_uninvolved_filter_is_not_quarantined_but_two_indistinguishable_ones_are() {
         let mut quarantine = Quarantine::default();
-        quarantine.handle_death(0, suspects(&["busy", "guilty"]), LIMITS);
-        quarantine.handle_death(1, suspects(&["guilty"]), LIMITS);
+        quarantine.record_crash(0, suspects(&["busy", "guilty"]), LIMITS);
+        quarantine.record_crash(1, suspects(&["guilty"]), LIMITS);
         assert_eq!(
-            names(&quarantine.handle_death(2, suspects(&["busy", "guilty"]), LIMITS)),
+            names(&quarantine.record_crash(2, suspects(&["busy", "guilty"]), LIMITS)),
             ["guilty"],
             "the bystander was seen twice"
         );
         // The bystander has fewer crashes than the limit, and those it shares with the guilty filter are attributed to
         // that one.
         let mut quarantine = Quarantine::default();
-        quarantine.handle_death(0, suspects(&["guilty"]), LIMITS);
+        quarantine.record_crash(0, suspects(&["guilty"]), LIMITS);
         for _ in 0..2 {
-            quarantine.handle_death(0, suspects(&["busy", "guilty"]), LIMITS);
+            quarantine.record_crash(0, suspects(&["busy", "guilty"]), LIMITS);
         }
         assert_eq!(names(&quarantine.held), ["guilty"]);
         let mut quarantine = Quarantine::default();
         for _ in 0..3 {
-            quarantine.handle_death(0, suspects(&["one", "two"]), LIMITS);
+            quarantine.record_crash(0, suspects(&["one", "two"]), LIMITS);
         }
         assert_eq!(names(&quarantine.held), ["one", "two"]);
     }
 
     #[test]
-    fn it_can_be_turned_off() {
+    fn quarantine_can_be_turned_off() {
         let mut quarantine = Quarantine::default();
         for _ in 0..100 {
             let off = QuarantineLimits { deaths: 0, ..LIMITS };
-            assert!(quarantine.handle_death(0, suspects(&["a"]), off).is_empty());
-            assert!(quarantine.handle_death(0, Vec::new(), LIMITS).is_empty());
+            assert!(quarantine.record_crash(0, suspects(&["a"]), off).is_empty());
+            assert!(quarantine.record_crash(0, Vec::new(), LIMITS).is_empty());
         }
     }
 }

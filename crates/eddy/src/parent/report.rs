@@ -68,8 +68,8 @@ impl Supervisor {
                 }
             }
             ToParent::Filters { names } => process.crash_context.add_filters(names),
-            ToParent::FiltersMade { filters } => process.crash_context.add_about(filters),
-            ToParent::LastWords => {
+            ToParent::FilterDetails { filters } => process.crash_context.add_about(filters),
+            ToParent::CrashMessage => {
                 if let Some(file) = descriptors.into_iter().next() {
                     process.crash_context.set_file(file);
                 }
@@ -160,7 +160,7 @@ impl Supervisor {
         let is_ours = Image::running().is_ok_and(|running| running.is_same_file(&image));
         self.program.image = image;
         // A program that cannot parse the state must not get it: this image stays its parent.
-        self.is_take_up_due = !is_ours && state_format == STATE_FORMAT;
+        self.is_exec_due = !is_ours && state_format == STATE_FORMAT;
         self.repeat_reload(index);
     }
 

@@ -32,7 +32,7 @@ impl Supervisor {
     }
 
     fn reload(&mut self) {
-        self.restart.hurry();
+        self.restart.end_wait();
         self.is_reload_due = self.is_starting();
         if let Some(process) = self.serving() {
             process.tell(&ToChild::Reload, &[]);

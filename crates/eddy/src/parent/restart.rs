@@ -17,7 +17,7 @@ impl RestartPolicy {
     ///
     /// A process that lived a while is replaced at once, however often it dies: restarts cannot be more frequent than
     /// its lifetime.
-    pub(super) fn handle_death(&mut self, now: Instant, age: Duration) -> Duration {
+    pub(super) fn record_crash(&mut self, now: Instant, age: Duration) -> Duration {
         if age >= CHILDHOOD {
             *self = Self::default();
             return Duration::ZERO;
@@ -26,7 +26,7 @@ impl RestartPolicy {
         while self.deaths.front().is_some_and(|first| now.duration_since(*first) >= WINDOW) {
             self.deaths.pop_front();
         }
-        if self.deaths.len() <= DEATHS_MAX && self.waits == 0 {
+        if self.deaths.len() <= CRASHES_MAX && self.waits == 0 {
             return Duration::ZERO;
         }
         let wait = WAIT_MIN.saturating_mul(1 << self.waits.min(8)).min(WAIT_MAX);
@@ -36,7 +36,7 @@ impl RestartPolicy {
     }
 
     /// Ends the wait: an operator has intervened.
-    pub(super) fn hurry(&mut self) {
+    pub(super) fn end_wait(&mut self) {
         *self = Self::default();
     }
 }
@@ -44,7 +44,7 @@ impl RestartPolicy {
 /// A process that dies younger than this has failed to start.
 const CHILDHOOD: Duration = Duration::from_secs(1);
 /// Maximum of such deaths within [`WINDOW`] without a wait.
-const DEATHS_MAX: usize = 5;
+const CRASHES_MAX: usize = 5;
 const WINDOW: Duration = Duration::from_secs(10);
 const WAIT_MIN: Duration = Duration::from_secs(1);
 const WAIT_MAX: Duration = Duration::from_secs(10);
@@ -56,50 +56,50 @@ mod tests {
     const YOUNG: Duration = Duration::from_millis(50);
 
     #[test]
-    fn the_first_deaths_are_answered_at_once() {
+    fn the_first_crashes_restart_immediately() {
         let mut policy = RestartPolicy::default();
         let now = Instant::now();
         for _ in 0..5 {
-            assert_eq!(policy.handle_death(now, YOUNG), Duration::ZERO);
+            assert_eq!(policy.record_crash(now, YOUNG), Duration::ZERO);
         }
         assert_eq!(policy.not_before, None);
-        assert_eq!(policy.handle_death(now, YOUNG), Duration::from_secs(1));
-        assert_eq!(policy.handle_death(now, YOUNG), Duration::from_secs(2));
+        assert_eq!(policy.record_crash(now, YOUNG), Duration::from_secs(1));
+        assert_eq!(policy.record_crash(now, YOUNG), Duration::from_secs(2));
     }
 
     #[test]
-    fn waits_grow_to_a_limit_and_end_with_a_long_life() {
+    fn restart_delays_grow_to_a_limit_and_reset_after_a_long_run() {
         let mut policy = RestartPolicy::default();
         let mut now = Instant::now();
         for _ in 0..20 {
-            now += policy.handle_death(now, YOUNG);
+            now += policy.record_crash(now, YOUNG);
         }
-        assert_eq!(policy.handle_death(now, YOUNG), WAIT_MAX);
-        assert_eq!(policy.handle_death(now, CHILDHOOD), Duration::ZERO);
+        assert_eq!(policy.record_crash(now, YOUNG), WAIT_MAX);
+        assert_eq!(policy.record_crash(now, CHILDHOOD), Duration::ZERO);
     }
 
     #[test]
-    fn rare_deaths_never_wait() {
+    fn rare_crashes_restart_without_delay() {
         let mut policy = RestartPolicy::default();
         let mut now = Instant::now();
         for _ in 0..50 {
             now += Duration::from_secs(3);
-            assert_eq!(policy.handle_death(now, YOUNG), Duration::ZERO);
+            assert_eq!(policy.record_crash(now, YOUNG), Duration::ZERO);
         }
         for _ in 0..50 {
-            assert_eq!(policy.handle_death(now, CHILDHOOD), Duration::ZERO);
+            assert_eq!(policy.record_crash(now, CHILDHOOD), Duration::ZERO);
         }
     }
 
     #[test]
-    fn an_operator_ends_the_wait() {
+    fn an_operator_ends_the_restart_delay() {
         let mut policy = RestartPolicy::default();
         let now = Instant::now();
         for _ in 0..6 {
-            policy.handle_death(now, YOUNG);
+            policy.record_crash(now, YOUNG);
         }
         assert!(policy.not_before.is_some());
-        policy.hurry();
+        policy.end_wait();
         assert_eq!(policy.not_before, None);
     }
 }

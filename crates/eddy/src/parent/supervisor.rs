@@ -45,7 +45,7 @@ pub(crate) struct Supervisor {
     /// Whether a reload was requested while a new process was starting, which may have read the files too early.
     pub(super) is_reload_due: bool,
     /// Whether this process should execute the program on disk, because a gateway process of it serves.
-    pub(super) is_take_up_due: bool,
+    pub(super) is_exec_due: bool,
     pub(super) exit: Option<u8>,
 }
 
@@ -84,15 +84,15 @@ impl Supervisor {
             generation: 0,
             stage: SupervisorStage::First,
             is_reload_due: false,
-            is_take_up_due: false,
+            is_exec_due: false,
             exit: None,
         }
     }
 
     /// Runs until all processes have ended, and returns the exit code.
     pub(crate) fn run(mut self) -> u8 {
-        if super::program::is_taken_up() {
-            if let Err(error) = self.take_up() {
+        if super::program::replaces_parent_image() {
+            if let Err(error) = self.restore_state() {
                 tracing::error!(error = %format!("{error:#}"), "cannot restore the state of the previous parent process");
                 return 70;
             }
@@ -119,7 +119,7 @@ impl Supervisor {
         for request in requests {
             self.handle_request(request);
         }
-        self.handle_endings();
+        self.handle_exits();
         self.enforce_deadlines();
         self.enforce_heartbeats();
         self.release_filters();
@@ -127,7 +127,7 @@ impl Supervisor {
         if self.stage == SupervisorStage::Stopping && self.processes.is_empty() {
             self.exit.get_or_insert(0);
         }
-        if std::mem::take(&mut self.is_take_up_due) && self.stage == SupervisorStage::Serving {
+        if std::mem::take(&mut self.is_exec_due) && self.stage == SupervisorStage::Serving {
             self.execute_successor();
         }
     }
@@ -180,20 +180,20 @@ impl Supervisor {
         }
     }
 
-    fn handle_endings(&mut self) {
+    fn handle_exits(&mut self) {
         let mut index = 0;
         while let Some(process) = self.processes.get(index) {
             match process.ending() {
                 None => index += 1,
                 Some(ending) => {
                     let process = self.processes.remove(index);
-                    self.handle_ending(process, ending);
+                    self.handle_exit(process, ending);
                 }
             }
         }
     }
 
-    fn handle_ending(&mut self, process: GatewayProcess, ending: ProcessExit) {
+    fn handle_exit(&mut self, process: GatewayProcess, ending: ProcessExit) {
         let gateway = process.pid();
         let lived = process.started.elapsed();
         let cause =
@@ -224,7 +224,7 @@ impl Supervisor {
                 GatewayPhase::Starting(_) | GatewayPhase::Serving,
                 SupervisorStage::First | SupervisorStage::Serving,
             ) => {
-                let wait_ms = self.restart.handle_death(Instant::now(), lived).as_millis();
+                let wait_ms = self.restart.record_crash(Instant::now(), lived).as_millis();
                 let words = process.crash_context.crash_message().unwrap_or_default();
                 let entered = process.filters_entered();
                 tracing::error!(
@@ -253,7 +253,7 @@ impl Supervisor {
     ) {
         // Filters are not to blame when the process was killed from outside or was too slow to start.
         let is_by_others = match process.kill_reason {
-            Some(_) => process.hung_in.is_none(),
+            Some(_) => process.hung_filter.is_none(),
             None => ending == ProcessExit::Killed(SIGKILL),
         };
         if is_by_others {
@@ -261,7 +261,7 @@ impl Supervisor {
         }
         let limits = process.settings.quarantine;
         let suspects = process.crash_context.suspects(words, entered);
-        for held in self.quarantine.handle_death(monotonic_ms(), suspects, limits) {
+        for held in self.quarantine.record_crash(monotonic_ms(), suspects, limits) {
             tracing::error!(
                 filter = held.name,
                 deaths = held.deaths,
@@ -270,7 +270,7 @@ impl Supervisor {
                 "a filter is quarantined: the gateway process crashed in it repeatedly; the quarantine ends when its configuration or library changes, or its time is over"
             );
             // The cause of the early deaths is gone.
-            self.restart.hurry();
+            self.restart.end_wait();
         }
     }
 
@@ -313,13 +313,13 @@ impl Supervisor {
             if process.phase != GatewayPhase::Serving || process.kill_reason.is_some() {
                 continue;
             }
-            if let Some(silent) = self.watchdog.silent_worker(process.signs_of_life_ms()) {
-                process.hung_in = process.filter_of(silent.index);
+            if let Some(silent) = self.watchdog.silent_worker(process.last_heartbeats_ms()) {
+                process.hung_filter = process.filter_of(silent.index);
                 tracing::error!(
                     gateway = process.pid(),
                     worker = silent.index,
                     silent_ms = u64::try_from(silent.silence.as_millis()).unwrap_or(u64::MAX),
-                    filter = process.hung_in.as_deref(),
+                    filter = process.hung_filter.as_deref(),
                     "a worker hangs; its process is killed"
                 );
                 process.kill_because("a worker hung");
@@ -345,7 +345,7 @@ impl Supervisor {
             return;
         }
         if self.start(StartReason::Replacement).is_err() {
-            self.restart.handle_death(now, Duration::ZERO);
+            self.restart.record_crash(now, Duration::ZERO);
         }
     }
 

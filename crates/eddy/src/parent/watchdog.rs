@@ -14,14 +14,14 @@ pub(super) struct SilentWorker {
 /// Checks heartbeats against the monotonic clock, and detects pauses of this process itself.
 #[derive(Debug)]
 pub(super) struct Watchdog {
-    last_look_ms: u64,
+    last_check_ms: u64,
     resumed_ms: u64,
 }
 
 impl Watchdog {
     /// Creates a watchdog that starts at `now_ms`.
     pub(super) fn new(now_ms: u64) -> Self {
-        Self { last_look_ms: now_ms, resumed_ms: now_ms }
+        Self { last_check_ms: now_ms, resumed_ms: now_ms }
     }
 
     /// Records that this process runs. Call it at least every [`TICK`].
@@ -29,17 +29,20 @@ impl Watchdog {
     /// A gap means that this process, and so perhaps the whole machine, was paused: every worker gets a new full
     /// period.
     pub(super) fn look(&mut self, now_ms: u64) {
-        if now_ms.saturating_sub(self.last_look_ms) > LATE_MS {
+        if now_ms.saturating_sub(self.last_check_ms) > PAUSE_GAP_MS {
             self.resumed_ms = now_ms;
         }
-        self.last_look_ms = now_ms;
+        self.last_check_ms = now_ms;
     }
 
     /// Returns the worker without heartbeat for the longest time, if that exceeds the limit.
-    pub(super) fn silent_worker(&self, signs_of_life_ms: impl Iterator<Item = u64>) -> Option<SilentWorker> {
-        signs_of_life_ms
+    pub(super) fn silent_worker(
+        &self,
+        last_heartbeats_ms: impl Iterator<Item = u64>,
+    ) -> Option<SilentWorker> {
+        last_heartbeats_ms
             .enumerate()
-            .map(|(index, sign_ms)| (index, self.last_look_ms.saturating_sub(sign_ms.max(self.resumed_ms))))
+            .map(|(index, sign_ms)| (index, self.last_check_ms.saturating_sub(sign_ms.max(self.resumed_ms))))
             .max_by_key(|(_, silence_ms)| *silence_ms)
             .map(|(index, silence_ms)| SilentWorker { index, silence: Duration::from_millis(silence_ms) })
             .filter(|worker| worker.silence >= SILENCE_MAX)
@@ -53,7 +56,7 @@ pub(super) const TICK: Duration = Duration::from_millis(500);
 const SILENCE_MAX: Duration = Duration::from_secs(5);
 
 /// Gap between two checks that only a pause explains.
-const LATE_MS: u64 = 1500;
+const PAUSE_GAP_MS: u64 = 1500;
 
 #[cfg(test)]
 mod tests {
@@ -78,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_of_the_machine_kills_nobody() {
+    fn a_paused_machine_kills_no_process() {
         let mut watchdog = watch(10_000);
         watchdog.look(100_000);
         assert_eq!(watchdog.silent_worker([10_000].into_iter()), None);

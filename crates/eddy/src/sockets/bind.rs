@@ -125,11 +125,11 @@ pub(super) fn bind_port(
     // With SO_REUSEPORT a second program of the same user would share the port unnoticed, so the first bind is without
     // it.
     if port == Port::Unknown && address.port() != 0 && role == SocketRole::Listener {
-        drop(transport.listen(address, PortSharing::Alone).map_err(failed)?);
+        drop(transport.listen(address, PortSharing::Exclusive).map_err(failed)?);
     }
     let share = match role {
-        SocketRole::Listener => PortSharing::WithOthers,
-        SocketRole::Admin => PortSharing::Alone,
+        SocketRole::Listener => PortSharing::ReusePort,
+        SocketRole::Admin => PortSharing::Exclusive,
     };
     let mut bound = address;
     let mut sockets = Vec::with_capacity(count);

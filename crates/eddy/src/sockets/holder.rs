@@ -10,7 +10,7 @@ use crate::control::SocketPlace;
 /// # Cost
 /// Reads the descriptor tables of other processes, for ten seconds at most. Not for use in the parent, which must stay
 /// responsive.
-pub(crate) fn explain_in_use(place: &SocketPlace) -> String {
+pub(crate) fn explain_address_in_use(place: &SocketPlace) -> String {
     let (tables, option, port) = match place {
         SocketPlace::Tcp(address) => (TCP_TABLES, 't', address.port()),
         SocketPlace::Udp(address) => (UDP_TABLES, 'u', address.port()),
@@ -23,7 +23,7 @@ pub(crate) fn explain_in_use(place: &SocketPlace) -> String {
              as root to find it; stop it or choose another address"
         );
     };
-    let Holder { pid, command, .. } = &holder;
+    let ListeningProcess { pid, command, .. } = &holder;
     let way_out = if holder.is_orphaned_gateway() {
         format!("it is an eddy gateway whose parent is gone; `kill -TERM {pid}` drains it")
     } else {
@@ -34,13 +34,13 @@ pub(crate) fn explain_in_use(place: &SocketPlace) -> String {
 
 /// Process that listens at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Holder {
+struct ListeningProcess {
     pid: u32,
     command: String,
     parent: Option<u32>,
 }
 
-impl Holder {
+impl ListeningProcess {
     /// Whether it is a gateway process whose parent is gone.
     fn is_orphaned_gateway(&self) -> bool {
         let mut words = self.command.split(' ');
@@ -72,7 +72,7 @@ const UDP_TABLES: ProcNetTables =
     ProcNetTables { files: ["/proc/net/udp", "/proc/net/udp6"], listening: "07" };
 
 /// Returns the process that listens at `port`, if this process may see it and finds it in time.
-fn find_holder(tables: ProcNetTables, port: u16) -> Option<Holder> {
+fn find_holder(tables: ProcNetTables, port: u16) -> Option<ListeningProcess> {
     let deadline = Instant::now() + SEARCH_TIME_MAX;
     let inodes = (0..TABLE_READS_MAX).map(|_| tables.listening_at(port)).find(|inodes| !inodes.is_empty())?;
     let links: Vec<String> = inodes.iter().map(|inode| format!("socket:[{inode}]")).collect();
@@ -82,7 +82,7 @@ fn find_holder(tables: ProcNetTables, port: u16) -> Option<Holder> {
         .filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
         .take_while(|_| Instant::now() < deadline)
         .find(|pid| has_descriptor(*pid, &links))?;
-    Some(Holder { pid, command: command(pid), parent: parent(pid) })
+    Some(ListeningProcess { pid, command: command(pid), parent: parent(pid) })
 }
 
 /// Parses the inodes of the sockets that listen at `port` from a table such as `/proc/net/tcp`.
@@ -155,7 +155,7 @@ mod tests {
             SocketPlace::Tcp(listener.local_addr().unwrap()),
             SocketPlace::Udp(datagrams.local_addr().unwrap()),
         ] {
-            let text = explain_in_use(&place);
+            let text = explain_address_in_use(&place);
             assert!(text.contains(&format!("process {} (`", std::process::id())), "{text}");
             assert!(!text.contains("parent is gone"), "{text}");
         }

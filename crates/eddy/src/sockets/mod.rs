@@ -5,7 +5,7 @@ mod holder;
 mod store;
 
 pub(crate) use bind::SocketBindError;
-pub(crate) use holder::explain_in_use;
+pub(crate) use holder::explain_address_in_use;
 pub(crate) use store::{HeldSockets, SocketStore};
 
 #[cfg(test)]

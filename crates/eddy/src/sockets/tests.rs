@@ -62,7 +62,7 @@ fn a_port_of_another_program_is_not_shared() {
 }
 
 #[test]
-fn sockets_of_datagrams_are_held_like_others() {
+fn udp_sockets_are_held_like_others() {
     let mut store = SocketStore::default();
     let key = udp(&own_address(1));
     let address = bound(store.acquire(&key, 2).unwrap());
@@ -79,7 +79,7 @@ fn sockets_of_datagrams_are_held_like_others() {
 }
 
 #[test]
-fn our_own_port_at_another_address_is_no_obstacle() {
+fn our_own_port_at_another_address_is_allowed() {
     let mut store = SocketStore::default();
     let address = bound(store.acquire(&tcp(&own_address(2)), 1).unwrap());
     let second = tcp(&format!("127.83.80.2:{}", address.port()));
@@ -87,7 +87,7 @@ fn our_own_port_at_another_address_is_no_obstacle() {
 }
 
 #[test]
-fn what_nobody_uses_is_closed() {
+fn unused_sockets_are_closed() {
     let mut store = SocketStore::default();
     let key = tcp(&own_address(3));
     let address = bound(store.acquire(&key, 1).unwrap());
@@ -109,7 +109,7 @@ fn a_stale_unix_socket_is_replaced_and_a_live_one_is_not() {
 }
 
 #[test]
-fn a_file_that_is_no_socket_stays() {
+fn a_file_that_is_not_a_socket_is_not_removed() {
     let path = scratch("file");
     std::fs::write(&path, "text").unwrap();
     let mut store = SocketStore::default();
@@ -136,7 +136,7 @@ fn inherited_sockets_are_held_like_others() {
 }
 
 #[test]
-fn the_file_of_an_inherited_socket_stays_until_it_is_kept() {
+fn the_file_of_an_inherited_socket_is_not_removed_before_it_is_adopted() {
     let path = scratch("inherited");
     let mut before = SocketStore::default();
     let held = before.acquire(&unix(&path), 1).unwrap();

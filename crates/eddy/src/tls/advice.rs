@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_certificate_is_told_of_before_and_after_its_time() {
+    fn a_certificate_is_reported_before_and_after_its_validity() {
         let now = 1_800_000_000;
         let day = 24 * 3600;
         let told =
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wildcard_is_for_one_label() {
+    fn a_wildcard_matches_one_label() {
         let names = BTreeSet::from(["a.test".to_owned(), "*.b.test".to_owned()]);
         let covered = |host| is_covered(host, &names);
         assert!(covered("a.test") && covered("x.b.test"));

@@ -8,7 +8,7 @@ use eddy_config::{
     AcmeChallenge, AcmeConfig, GatewayConfig, ListenerConfig, ListenerTlsConfig, OrderedCertificate, Serve,
 };
 use eddy_ids::{BySlot, ClusterId};
-use eddy_model::{ClusterConfig, ClusterTlsConfig, ServerCheck, TlsVersion, WrittenPath, WrittenPlace};
+use eddy_model::{ClusterConfig, ClusterTlsConfig, ServerCheck, SourcePosition, TlsVersion, WrittenPath};
 use eddy_spec::problem::{Problem, Severity};
 use eddy_tls::{
     Authorities, Challenges, ClientCertificates, ClientSettings, ClientTls, Fingerprint, Identity,
@@ -29,7 +29,7 @@ pub(crate) struct KeptTls {
 
 /// Compiled TLS settings of listeners, by their index, and of clusters, and the ACME settings.
 #[derive(Debug)]
-pub(crate) struct MadeTls {
+pub(crate) struct CompiledTls {
     pub(crate) listeners: Vec<Option<ServerTls>>,
     pub(crate) clusters: BySlot<ClusterId, ClientTls>,
     pub(crate) orders: Option<AcmeSettings>,
@@ -46,7 +46,7 @@ pub(crate) fn make_tls(
     parts: &TlsParts,
     challenges: &Arc<Challenges>,
     kept: &mut KeptTls,
-) -> Result<MadeTls, Vec<Problem>> {
+) -> Result<CompiledTls, Vec<Problem>> {
     let proving = |kind| config.acme.as_ref().filter(|acme| acme.challenge == kind);
     let mut maker = TlsBuilder {
         kept,
@@ -70,7 +70,7 @@ pub(crate) fn make_tls(
     kept.tickets.keep(|usage| usages.iter().any(|used| used == usage));
     kept.clusters.retain(|print, _| prints.contains(print));
     let challenges = proving(AcmeChallenge::Http01).map(|_| Arc::clone(challenges));
-    Ok(MadeTls { listeners, clusters, orders, challenges })
+    Ok(CompiledTls { listeners, clusters, orders, challenges })
 }
 
 struct TlsBuilder<'m> {
@@ -167,7 +167,7 @@ impl TlsBuilder<'_> {
         &mut self,
         print: Fingerprint,
         settings: &ClientSettings<'_>,
-        place: &WrittenPlace,
+        place: &SourcePosition,
     ) -> Option<ClientTls> {
         self.prints.push(print);
         if let Some(known) = self.kept.clusters.get(&print) {

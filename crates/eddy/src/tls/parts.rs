@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use eddy_config::{AcmeConfig, CertificateFiles, GatewayConfig, ListenerTlsConfig};
-use eddy_model::{ClusterTlsConfig, IdentityFiles, ServerCheck, WrittenPath, WrittenPlace};
+use eddy_model::{ClusterTlsConfig, IdentityFiles, ServerCheck, SourcePosition, WrittenPath};
 use eddy_spec::problem::{Problem, Severity};
 use eddy_tls::{Authorities, Identity, IdentityError, Revocations, TlsError};
 
@@ -132,7 +132,7 @@ impl TlsFileParser<'_> {
         }
         let identity = self.read(files)?;
         Some(match &files.hosts {
-            Some(hosts) => identity.shown_for(hosts.clone()),
+            Some(hosts) => identity.presented_for(hosts.clone()),
             None => identity,
         })
     }
@@ -159,7 +159,7 @@ impl TlsFileParser<'_> {
         key: &WrittenPath,
     ) -> Option<Identity> {
         read.map_err(|error| {
-            let file = if error.is_of_key() { key } else { chain };
+            let file = if error.is_key_error() { key } else { chain };
             let hint = self.is_ordered(file).then(|| ORDER_ANOTHER.to_owned());
             self.problems.push(Problem::about(file, Severity::Error, error, hint));
         })
@@ -177,7 +177,7 @@ impl TlsFileParser<'_> {
         read.map_err(|error| self.problems.push(Problem::about(named, Severity::Error, error, None))).ok()
     }
 
-    fn of_machine(&mut self, asking: &WrittenPlace) -> Option<Authorities> {
+    fn of_machine(&mut self, asking: &SourcePosition) -> Option<Authorities> {
         // Files packed by another version of eddy may lack them.
         let (path, text) =
             self.files.machine().unwrap_or_else(|| (Path::new("the CA certificates of the system"), &[]));

@@ -60,7 +60,7 @@ fn golden_folder() -> PathBuf {
 }
 
 #[test]
-fn help_teaches() {
+fn help_texts_match_the_golden_files() {
     golden("help.txt", &check(&["--help"], 0));
     for command in ["run", "check", "explain", "routes", "convert"] {
         golden(&format!("help-{command}.txt"), &check(&[command, "--help"], 0));
@@ -76,12 +76,12 @@ fn help_teaches() {
 }
 
 #[test]
-fn the_version_is_told() {
+fn the_version_is_printed() {
     assert_eq!(check(&["--version"], 0), format!("eddy {}\n", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]
-fn wrong_usage_is_two() {
+fn wrong_usage_exits_with_2() {
     check(&[], 2);
     check(&["run"], 2);
     check(&["run", "eddy.yaml", "--handover-timeout", "soon"], 2);
@@ -91,7 +91,7 @@ fn wrong_usage_is_two() {
 }
 
 #[test]
-fn wrong_input_is_one() {
+fn invalid_input_exits_with_1() {
     check(&["check", "missing.yaml"], 1);
     check(&["run", "missing.yaml"], 1);
     check(&["run", "--no-parent", "broken.yaml"], 1);
@@ -106,7 +106,7 @@ fn wrong_input_is_one() {
 }
 
 #[test]
-fn check_says_where_and_what() {
+fn check_reports_position_and_problem() {
     golden("check-ok.txt", &check(&["check", "eddy.yaml"], 0));
     golden("check-broken.txt", &check(&["check", "broken.yaml"], 1));
     let json: serde_json::Value =
@@ -122,7 +122,7 @@ fn check_says_where_and_what() {
 }
 
 #[test]
-fn run_shows_problems_as_check_does() {
+fn run_reports_problems_like_check() {
     let shown = check(&["run", "broken.yaml"], 1);
     let checked = check(&["check", "broken.yaml"], 1);
     assert!(checked.starts_with(&shown), "{shown}\n{checked}");
@@ -183,7 +183,7 @@ fn routes_lists_the_order() {
 }
 
 #[test]
-fn routes_show_requests() {
+fn routes_show_example_requests() {
     golden("routes-witness.txt", &check(&["routes", "eddy.yaml", "--witness", "rest"], 0));
     check(&["routes", "eddy.yaml", "--witness", "nobody"], 1);
     check(&["routes", "eddy.yaml", "--witness", "rest", "--diff", "eddy.yaml"], 2);
@@ -193,7 +193,7 @@ fn routes_show_requests() {
 }
 
 #[test]
-fn output_that_nobody_reads_is_no_fault() {
+fn a_closed_output_pipe_is_not_an_error() {
     let directory = Directory::new();
     directory.write("eddy.yaml", CONFIG);
     let eddy = env!("CARGO_BIN_EXE_eddy");
@@ -205,7 +205,7 @@ fn output_that_nobody_reads_is_no_fault() {
 }
 
 #[test]
-fn convert_writes_what_can_be_said_and_names_the_rest() {
+fn convert_writes_supported_features_and_reports_the_rest() {
     let (output, directory) = run(&["convert", "--to", "gateway-api", "eddy.yaml"]);
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{told}");

@@ -21,7 +21,7 @@ fn body(text: &str) -> String {
 }
 
 #[test]
-fn the_plan_in_force_says_what_the_command_says() {
+fn the_running_gateway_explains_like_the_command() {
     let eddy = EddyProcess::start(CONFIG);
     let config = eddy.path("eddy.yaml");
     let config = config.to_str().unwrap();
@@ -55,7 +55,7 @@ fn the_plan_in_force_says_what_the_command_says() {
 }
 
 #[test]
-fn a_reload_is_seen() {
+fn explain_uses_the_reloaded_configuration() {
     let mut eddy = EddyProcess::start(CONFIG);
     let asked = "/explain?url=/user/7";
     assert!(get(eddy.admin(), asked).text.contains("respond 201"));

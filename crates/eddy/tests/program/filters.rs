@@ -57,13 +57,13 @@ fn check(filter: &str, flags: &[&str], settings: &str) -> (Option<i32>, String, 
 }
 
 #[test]
-fn good_filters_are_well() {
+fn valid_filters_pass_the_check() {
     let (code, text, _) = check("set", &[], "{}");
     assert_eq!(code, Some(0), "{text}");
 }
 
 #[test]
-fn whatever_is_wrong_with_a_filter_is_said() {
+fn filter_problems_are_reported() {
     for (filter, flags, settings, expected) in [
         ("nobody", &[][..], "", "has no filter \"nobody\"; it has: pass, set"),
         ("refuse", &[], "", "the password is missing"),
@@ -85,7 +85,7 @@ fn whatever_is_wrong_with_a_filter_is_said() {
 }
 
 #[test]
-fn a_filter_that_hangs_is_given_up() {
+fn the_check_of_a_hanging_filter_times_out() {
     for (filter, flags, settings) in [("set", &["-DFAULT_INIT_HANG"][..], ""), ("hang", &[], "early")] {
         let (code, text, time) = check(filter, flags, settings);
         assert_eq!(code, Some(1), "{text}");
@@ -111,7 +111,7 @@ fn a_bad_library_changes_nothing_at_a_reload() {
 }
 
 #[test]
-fn a_process_ends_well_with_filters_and_blocks_signals_in_all_threads() {
+fn a_process_with_filters_exits_cleanly_and_blocks_signals_in_all_threads() {
     let libraries = Directory::new();
     let eddy = EddyProcess::start(&config("set", &faults(&libraries, "libfaults.so", &[]), "{}"));
     let tasks = format!("/proc/{}/task", eddy.gateway().as_raw_nonzero());
@@ -127,7 +127,7 @@ fn a_process_ends_well_with_filters_and_blocks_signals_in_all_threads() {
 }
 
 #[test]
-fn a_filter_answers_and_the_process_ends_well_under_load() {
+fn a_filter_responds_and_the_process_exits_cleanly_under_load() {
     let libraries = Directory::new();
     let eddy = EddyProcess::start(&config("reply", &faults(&libraries, "libfaults.so", &[]), "{}"));
     let address = eddy.address();
@@ -139,7 +139,7 @@ fn a_filter_answers_and_the_process_ends_well_under_load() {
 }
 
 #[test]
-fn a_filter_that_crashes_is_named_and_the_process_replaced() {
+fn a_crashing_filter_is_named_and_the_process_replaced() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
     for (filter, cause) in
@@ -161,7 +161,7 @@ fn a_filter_that_crashes_is_named_and_the_process_replaced() {
 }
 
 #[test]
-fn a_filter_that_hangs_is_named_and_the_process_replaced() {
+fn a_hanging_filter_is_named_and_the_process_replaced() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
     let mut eddy = EddyProcess::start(&config("hang", &library, "{}"));
@@ -180,7 +180,7 @@ fn a_filter_that_hangs_is_named_and_the_process_replaced() {
 }
 
 #[test]
-fn a_changed_library_is_taken_up_by_a_new_process() {
+fn a_changed_library_is_loaded_by_a_new_process() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
     let mut eddy = EddyProcess::start(&config("reply", &library, "{}"));
@@ -230,7 +230,7 @@ fn go_config(filter: &str, library: &Path) -> String {
 }
 
 #[test]
-fn another_bundle_in_go_is_taken_up_by_a_new_process_under_load() {
+fn another_go_bundle_is_loaded_by_a_new_process_under_load() {
     let libraries = Directory::new();
     let Some(library) = go_faults(&libraries, "libone.so") else { return };
     let other = libraries.join("libtwo.so");
@@ -250,7 +250,7 @@ fn another_bundle_in_go_is_taken_up_by_a_new_process_under_load() {
 }
 
 #[test]
-fn a_panic_in_a_hook_is_an_answer_and_no_death() {
+fn a_panic_in_a_hook_is_an_error_response_and_not_a_crash() {
     let libraries = Directory::new();
     let Some(library) = go_faults(&libraries, "libgo.so") else { return };
     let eddy = EddyProcess::start(&go_config("panic-run", &library));
@@ -277,7 +277,7 @@ fn a_panic_in_a_goroutine_names_its_package() {
 /// A goroutine that was called from C cannot exit and return to C, so the process is lost: at once, and with the
 /// filter's name.
 #[test]
-fn the_end_of_a_goroutine_in_a_hook_is_the_filters_and_not_a_hang() {
+fn goexit_in_a_hook_is_a_filter_fault_and_not_a_hang() {
     let libraries = Directory::new();
     let Some(library) = go_faults(&libraries, "libgo.so") else { return };
     for filter in ["exit-run", "exit-ended"] {
@@ -303,7 +303,7 @@ fn figure(eddy: &EddyProcess, name: &str) -> i64 {
 }
 
 #[test]
-fn the_runtime_of_go_is_shown_and_bounded() {
+fn the_go_runtime_is_shown_and_limited() {
     let libraries = Directory::new();
     let Some(library) = go_faults(&libraries, "libgo.so") else { return };
     let text = go_config("collect", &library) + "admin: {address: '127.0.0.2:0'}\n";

@@ -17,7 +17,7 @@ struct Installed {
 impl Installed {
     fn new() -> Self {
         let installed = Self { directory: Directory::new() };
-        installed.install_good();
+        installed.install_copy();
         installed
     }
 
@@ -26,7 +26,7 @@ impl Installed {
     }
 
     /// Installs the same program as another file.
-    fn install_good(&self) {
+    fn install_copy(&self) {
         let fresh = self.directory.join("fresh");
         // Copied by another process, so that no test that forks meanwhile inherits the file open for writing.
         let copied = Command::new("cp").arg(binary()).arg(&fresh).status();
@@ -49,7 +49,7 @@ impl Installed {
 }
 
 #[test]
-fn a_good_program_takes_over_without_a_lost_request() {
+fn a_valid_program_takes_over_without_a_lost_request() {
     let installed = Installed::new();
     let mut eddy = installed.start(DEMO);
     let address = eddy.address();
@@ -58,7 +58,7 @@ fn a_good_program_takes_over_without_a_lost_request() {
         let (before, parent) = (eddy.gateway(), eddy.pid());
         let slow = thread::spawn(move || get(address, "/slow?pieces=4&pause_ms=100"));
         let storm = signal_storm(parent);
-        installed.install_good();
+        installed.install_copy();
         eddy.signal(Signal::USR2);
         eddy.record("handed over; the previous process drains");
         eddy.record("the parent process has restored its state");
@@ -112,7 +112,7 @@ fn broken_programs_change_nothing() {
     eddy.kill_gateway();
     eddy.record("ready");
     assert_eq!(get(address, "/fixed").status, 200);
-    installed.install_good();
+    installed.install_copy();
     eddy.signal(Signal::USR2);
     eddy.record("gateway process has drained and ended");
     assert_eq!(get(address, "/fixed").status, 200);
@@ -120,7 +120,7 @@ fn broken_programs_change_nothing() {
 }
 
 #[test]
-fn a_broken_configuration_fails_the_hand_over() {
+fn a_broken_configuration_fails_the_graceful_restart() {
     let mut eddy = EddyProcess::start(DEMO);
     let gateway = eddy.gateway();
     eddy.write_config("listeners: nothing\n");
@@ -131,7 +131,7 @@ fn a_broken_configuration_fails_the_hand_over() {
 }
 
 #[test]
-fn a_death_during_a_hand_over_is_answered_at_once() {
+fn a_crash_during_a_graceful_restart_is_handled_immediately() {
     let installed = Installed::new();
     let mut eddy = installed.start(DEMO);
     installed.install_script("exec sleep 1000");
@@ -147,7 +147,7 @@ fn a_death_during_a_hand_over_is_answered_at_once() {
 }
 
 #[test]
-fn signals_during_a_hand_over_are_sane() {
+fn signals_during_a_graceful_restart_are_handled() {
     let installed = Installed::new();
     let mut eddy = installed.start(DEMO);
     installed.install_script("exec sleep 1000");

@@ -25,7 +25,7 @@ fn a_gateway_serves_and_drains() {
 }
 
 #[test]
-fn a_dead_gateway_is_replaced_and_nobody_is_refused() {
+fn a_crashed_gateway_is_replaced_without_refused_connections() {
     let mut eddy = EddyProcess::start(DEMO);
     let address = eddy.address();
     let client = RepeatingClient::start(address);
@@ -51,7 +51,7 @@ fn a_dead_gateway_is_replaced_and_nobody_is_refused() {
 }
 
 #[test]
-fn a_gateway_that_hangs_is_killed() {
+fn a_hanging_gateway_is_killed() {
     let mut eddy = EddyProcess::start(DEMO);
     kill_process(eddy.gateway(), Signal::STOP).unwrap();
     let hung = eddy.record("a worker hangs; its process is killed");
@@ -61,7 +61,7 @@ fn a_gateway_that_hangs_is_killed() {
 }
 
 #[test]
-fn a_paused_machine_kills_nobody() {
+fn a_paused_machine_kills_no_gateway() {
     let mut eddy = EddyProcess::start(DEMO);
     let (parent, gateway) = (eddy.pid(), eddy.gateway());
     for pid in [parent, gateway] {
@@ -112,7 +112,7 @@ fn a_broken_configuration_ends_the_first_start() {
 }
 
 #[test]
-fn a_replacement_survives_a_broken_file() {
+fn a_replacement_process_survives_a_broken_file() {
     let mut eddy = EddyProcess::start(DEMO);
     eddy.write_config("listeners: nothing\n");
     eddy.kill_gateway();
@@ -237,7 +237,7 @@ fn a_reload_changes_the_level_of_the_log() {
 }
 
 #[test]
-fn a_storm_of_signals_changes_nothing() {
+fn many_signals_change_nothing() {
     let mut eddy = EddyProcess::start(DEMO);
     for _ in 0..200 {
         eddy.signal(Signal::HUP);
@@ -271,7 +271,7 @@ fn a_gateway_outlives_its_parent() {
 }
 
 #[test]
-fn an_access_log_that_met_a_limit_goes_on_on_a_line_of_its_own() {
+fn an_access_log_continues_on_a_new_line_after_a_write_limit() {
     let mut eddy = EddyProcess::start(&format!("{DEMO}access_log: {{file: DIR/access.log, format: json}}\n"));
     let path = eddy.path("access.log");
     let length = || fs::metadata(&path).map_or(0, |metadata| metadata.len());
@@ -340,7 +340,7 @@ fn without_a_parent_the_gateway_runs_alone() {
 }
 
 #[test]
-fn the_service_manager_is_told() {
+fn the_service_manager_is_notified() {
     let directory = Directory::new();
     let path = directory.join("notify");
     let manager = UnixDatagram::bind(&path).unwrap();
@@ -368,7 +368,7 @@ fn the_service_manager_is_told() {
 }
 
 #[test]
-fn admin_pages_are_there() {
+fn admin_pages_are_served() {
     let eddy = EddyProcess::start(DEMO);
     let page = |path: &str| get(eddy.admin(), path);
     assert!(page("/").text.contains("/metrics"));

@@ -115,7 +115,7 @@ impl CommandOutput {
 }
 
 #[test]
-fn a_project_in_go_is_made_tested_built_checked_and_run() {
+fn a_go_project_is_created_tested_built_checked_and_run() {
     let place = ProjectFolder::new();
     assert!(place.eddy(&["filter", "new", "--lang", "go", "my-hello"], ".").all(0).contains("cd my-hello"));
     if !has_go() {
@@ -196,7 +196,7 @@ pub(crate) fn blocks(page: &str, language: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_guide_to_a_first_filter_holds_what_it_says() {
+fn the_guide_to_a_first_filter_works_as_written() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/first-go-filter.md");
     let page = fs::read_to_string(page).unwrap();
     let (go, yaml, sh) = (blocks(&page, "go"), blocks(&page, "yaml"), blocks(&page, "sh"));
@@ -241,7 +241,7 @@ fn the_guide_to_a_first_filter_holds_what_it_says() {
 }
 
 #[test]
-fn a_project_in_rust_is_made_tested_built_and_checked() {
+fn a_rust_project_is_created_tested_built_and_checked() {
     let place = ProjectFolder::new();
     place.eddy(&["filter", "new", "--lang", "rust", "--dir", "filters/it", "my-hello"], ".").all(0);
     let cargo = |arguments: &[&str]| {
@@ -283,7 +283,7 @@ fn nothing_is_overwritten_and_names_are_checked() {
 
 /// A module with one filter, as a user may write it by hand.
 #[test]
-fn a_module_of_wasm_is_built_beside_the_library() {
+fn a_wasm_module_is_built_beside_the_library() {
     if !has_go() {
         return;
     }
@@ -486,7 +486,7 @@ fn a_library_is_checked_against_the_record_beside_it() {
 }
 
 #[test]
-fn what_does_not_build_is_told_in_its_place() {
+fn build_errors_are_reported_with_their_position() {
     if !has_go() {
         return;
     }
@@ -530,7 +530,7 @@ fn what_does_not_build_is_told_in_its_place() {
 }
 
 #[test]
-fn what_is_missing_is_told_with_what_to_do() {
+fn missing_tools_are_reported_with_a_hint() {
     let place = ProjectFolder::new();
     filter_module(&place, "one", "example.com/one", &CODE.replace("NAME", "one"));
     place.write("eddy.yaml", &config_of(&[("one", "one")]));

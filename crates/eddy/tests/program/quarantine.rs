@@ -55,7 +55,7 @@ fn shown(eddy: &EddyProcess, name: &str) -> Value {
 }
 
 #[test]
-fn a_filter_that_kills_is_refused_for_until_it_changes() {
+fn requests_of_a_crashing_filter_are_refused_until_it_changes() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
     let text = |settings| config(&library, "{deaths: 3, time: 1h}", "closed", settings);
@@ -107,7 +107,7 @@ fn a_filter_that_kills_is_refused_for_until_it_changes() {
 }
 
 #[test]
-fn a_filter_that_kills_is_left_out_where_its_failures_are() {
+fn a_crashing_filter_is_skipped_where_it_fails_open() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
     let mut eddy = EddyProcess::start(&config(&library, "{deaths: 2, time: 1h}", "open", "{}"));
@@ -121,7 +121,7 @@ fn a_filter_that_kills_is_left_out_where_its_failures_are() {
 }
 
 #[test]
-fn a_quarantine_ends_with_its_time() {
+fn a_quarantine_ends_after_its_time() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
     let mut eddy = EddyProcess::start(&config(&library, "{deaths: 1, time: 1s}", "closed", "{}"));
@@ -136,7 +136,7 @@ fn a_quarantine_ends_with_its_time() {
 
 /// A worker is in another filter when the goroutine that the guilty one left behind panics: the stack trace tells.
 #[test]
-fn a_goroutine_left_behind_is_held_against_its_own_filter() {
+fn a_leaked_goroutine_is_attributed_to_its_own_filter() {
     if !has_go() {
         return;
     }

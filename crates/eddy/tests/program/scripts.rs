@@ -26,7 +26,7 @@ routes:
 }
 
 #[test]
-fn a_project_in_lua_is_made_tested_checked_and_run() {
+fn a_lua_project_is_created_tested_checked_and_run() {
     let place = ProjectFolder::new();
     let said = place.eddy(&["filter", "new", "--lang", "lua", "my-hello"], ".").all(0);
     assert!(said.contains("cd my-hello\n  eddy filter test\n  eddy run eddy.yaml\n"), "{said}");
@@ -60,7 +60,7 @@ ok      the unfriendly are refused
 }
 
 #[test]
-fn the_guide_to_filters_in_lua_holds_what_it_says() {
+fn the_guide_to_lua_filters_works_as_written() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/lua-filters.md");
     let page = fs::read_to_string(page).unwrap();
     let (lua, sh) = (blocks(&page, "lua"), blocks(&page, "sh"));
@@ -90,7 +90,7 @@ fn outcome(source: &str, test: &str, code: i32) -> String {
 }
 
 #[test]
-fn a_spec_sees_bodies_calls_notes_and_failures() {
+fn a_spec_sees_bodies_calls_metadata_and_failures() {
     let source = "\
 function envoy_on_request(h)
   local what = h:headers():get(':path')
@@ -148,7 +148,7 @@ end";
 }
 
 #[test]
-fn mistakes_in_specs_are_told_with_their_line() {
+fn errors_in_specs_are_reported_with_their_line() {
     let source = "function envoy_on_request(h) end";
     for (test, why) in [
         ("it:send { boddy = 'x' }", "a_spec.lua:6: `boddy` is not allowed here; a request has: method path"),

@@ -28,7 +28,7 @@ fn at(address: impl std::fmt::Display) -> String {
 }
 
 #[test]
-fn a_supervisor_that_starts_again_gets_a_working_pair_without_a_lost_request() {
+fn a_restarted_supervisor_takes_over_without_a_lost_request() {
     let mut eddies = vec![EddyProcess::start(DEMO)];
     let (address, admin) = (eddies[0].address(), eddies[0].admin());
     let client = BackgroundLoad::strict(address);
@@ -58,7 +58,7 @@ fn a_supervisor_that_starts_again_gets_a_working_pair_without_a_lost_request() {
 }
 
 #[test]
-fn a_broken_configuration_leaves_the_orphan_serving() {
+fn a_broken_configuration_keeps_the_orphaned_gateway_serving() {
     let first = EddyProcess::start(
         "listeners: [{name: local, address: 'unix:DIR/eddy.sock', demo: true}, {name: demo, address: '127.0.0.1:0', demo: true}]\n",
     );
@@ -91,7 +91,7 @@ fn a_broken_configuration_leaves_the_orphan_serving() {
 }
 
 #[test]
-fn another_configuration_takes_over_what_it_has_all_listeners_of() {
+fn a_new_parent_takes_over_gateways_whose_listeners_it_all_has() {
     let both = DEMO.replace("true}]", "true}, {name: more, address: '127.0.0.3:0', demo: true}]");
     let first = EddyProcess::start(&both);
     let (addresses, orphan) = (first.addresses(), first.gateway());
@@ -117,7 +117,7 @@ fn another_configuration_takes_over_what_it_has_all_listeners_of() {
 }
 
 #[test]
-fn of_two_that_start_at_once_one_takes_over() {
+fn only_one_of_two_concurrent_starts_takes_over() {
     let first = EddyProcess::start(DEMO);
     let (address, orphan) = (first.address(), first.gateway());
     let client = BackgroundLoad::strict(address);
@@ -144,7 +144,7 @@ fn of_two_that_start_at_once_one_takes_over() {
 }
 
 #[test]
-fn an_orphan_that_drains_is_in_nobodys_way() {
+fn a_draining_orphan_does_not_block_a_new_start() {
     let first = EddyProcess::start(DEMO);
     let (address, orphan) = (first.address(), first.gateway());
     first.kill_parent();

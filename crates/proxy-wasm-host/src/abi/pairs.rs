@@ -207,14 +207,14 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_is_found() {
+    fn every_truncation_is_detected() {
         for len in 2..TWO.len() {
             assert_eq!(parse(&TWO[..len]), Err(PairsError::Lengths), "after {len} bytes");
         }
     }
 
     #[test]
-    fn every_lie_is_found() {
+    fn every_corruption_is_detected() {
         for place in 0..20 {
             let mut bytes = TWO.to_vec();
             bytes[place] ^= 0x40;
@@ -228,13 +228,13 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold() {
+    fn limits_are_respected() {
         assert_eq!(Pairs::parse(TWO, 28, 3).unwrap_err(), PairsError::Bytes { bytes: 29, max: 28 });
         assert_eq!(Pairs::parse(TWO, 29, 1).unwrap_err(), PairsError::Count { pairs: 2, max: 1 });
     }
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn written_pairs_are_read_back() {
         let mut size = PairsSize::default();
         size.add(b"a", b"1");
         size.add(b"b", b"22");
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_that_changed_meanwhile_is_not_whole() {
+    fn a_map_that_changed_since_it_was_measured_is_incomplete() {
         let mut size = PairsSize::default();
         size.add(b"a", b"1");
         let mut room = vec![0; size.bytes()];

@@ -7,7 +7,7 @@ use wasmtime::Linker;
 
 use crate::abi::{BufferType, Callback, HostResult, Status, wire};
 use crate::host::Host;
-use crate::vm::{Guest, Region, ReturnPointers, VmState, call_host, give_bytes, give_filled, put};
+use crate::vm::{Guest, Region, ReturnPointers, VmState, call_host, put, return_bytes, return_filled};
 
 use super::table::host_functions;
 
@@ -39,9 +39,9 @@ fn bytes<H: Host>(
         Err(status) => return Ok(Err(status)),
     };
     if let Some(own) = own_buffer(guest.data(), buffer) {
-        return give_bytes(guest, place, own.get(range).unwrap_or_default());
+        return return_bytes(guest, place, own.get(range).unwrap_or_default());
     }
-    give_filled(guest, place, range.len(), |host, scope, into| {
+    return_filled(guest, place, range.len(), |host, scope, into| {
         host.buffer_read(scope, buffer, range.start, into)
     })
 }
@@ -116,5 +116,5 @@ fn configuration<H: Host>(guest: &mut Guest<'_, H>, place: ReturnPointers) -> wa
         _ => BufferType::PluginConfiguration,
     };
     let own = own_buffer(guest.data(), buffer).unwrap_or_default();
-    give_bytes(guest, place, &own)
+    return_bytes(guest, place, &own)
 }

@@ -6,7 +6,7 @@ use wasmtime::Linker;
 
 use crate::abi::{AbiVersion, HostResult, MapType, PairsSize, Status, wire};
 use crate::host::Host;
-use crate::vm::{Guest, Region, ReturnPointers, VmState, call_host, give, give_map, put};
+use crate::vm::{Guest, Region, ReturnPointers, VmState, call_host, give, put, return_map};
 
 use super::table::host_functions;
 
@@ -55,7 +55,7 @@ fn map_size<H: Host>(guest: &mut Guest<'_, H>, map: u32, place: u32) -> HostResu
 
 fn pairs<H: Host>(guest: &mut Guest<'_, H>, map: u32, place: ReturnPointers) -> wasmtime::Result<HostResult> {
     match map_type(map) {
-        Ok(map) => give_map(guest, place, |host, scope, visit| host.map_visit(scope, map, visit)),
+        Ok(map) => return_map(guest, place, |host, scope, visit| host.map_visit(scope, map, visit)),
         Err(status) => Ok(Err(status)),
     }
 }

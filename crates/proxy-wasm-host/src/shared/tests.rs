@@ -14,7 +14,7 @@ fn cas(number: u32) -> Option<NonZeroU32> {
 }
 
 #[test]
-fn a_value_is_replaced_by_those_who_know_it() {
+fn a_value_is_not_replaced_with_a_stale_cas() {
     let shared = SharedServices::default();
     assert_eq!(shared.data(b"g", b"k").unwrap_err(), Status::NotFound);
     assert_eq!(shared.set_data(b"g", b"k", b"1", cas(1)), Err(Status::CasMismatch));
@@ -41,7 +41,7 @@ fn values_are_limited() {
 }
 
 #[test]
-fn items_come_in_order_and_are_limited() {
+fn queue_items_are_ordered_and_limited() {
     let limits =
         SharedLimits { queues_max: 1, queue_items_max: 2, queue_bytes_max: 5, ..SharedLimits::default() };
     let shared = SharedServices::new(limits);
@@ -60,7 +60,7 @@ fn items_come_in_order_and_are_limited() {
 }
 
 #[test]
-fn who_registered_last_is_told() {
+fn the_last_registrant_of_a_queue_is_notified() {
     let services = Arc::new(SharedServices::default());
     let told = Arc::new(AtomicU32::new(0));
     let listener = Arc::clone(&told);

@@ -124,14 +124,14 @@ pub(crate) fn give<H: Host>(
     place: ReturnPointers,
     call: impl for<'h> FnOnce(&'h mut H, CallerScope, Given<'_>) -> HostResult<Cow<'h, [u8]>>,
 ) -> wasmtime::Result<HostResult> {
-    with_host(guest, place, |guest, host, scope| match call(host, scope, given_by(guest)) {
-        Ok(value) => give_bytes(guest, place, &value),
+    with_host(guest, place, |guest, host, scope| match call(host, scope, caller_memory(guest)) {
+        Ok(value) => return_bytes(guest, place, &value),
         Err(status) => Ok(Err(status)),
     })
 }
 
 /// Passes a map of the host to the module.
-pub(crate) fn give_map<H: Host>(
+pub(crate) fn return_map<H: Host>(
     guest: &mut Guest<'_, H>,
     place: ReturnPointers,
     visit: impl Fn(&mut H, CallerScope, &mut dyn FnMut(&[u8], &[u8])) -> HostResult,
@@ -139,35 +139,37 @@ pub(crate) fn give_map<H: Host>(
     with_host(guest, place, |guest, host, scope| {
         let mut size = PairsSize::default();
         match visit(host, scope, &mut |key, value| size.add(key, value)) {
-            Ok(()) => give_pairs(guest, place, size, |write| visit(host, scope, write)),
+            Ok(()) => return_pairs(guest, place, size, |write| visit(host, scope, write)),
             Err(status) => Ok(Err(status)),
         }
     })
 }
 
 /// Passes `len` bytes of a host buffer to the module.
-pub(crate) fn give_filled<H: Host>(
+pub(crate) fn return_filled<H: Host>(
     guest: &mut Guest<'_, H>,
     place: ReturnPointers,
     len: usize,
     fill: impl FnOnce(&mut H, CallerScope, &mut [u8]) -> HostResult,
 ) -> wasmtime::Result<HostResult> {
-    with_host(guest, place, |guest, host, scope| give_with(guest, place, len, |room| fill(host, scope, room)))
+    with_host(guest, place, |guest, host, scope| {
+        return_written(guest, place, len, |room| fill(host, scope, room))
+    })
 }
 
 /// Passes bytes to the module.
-pub(crate) fn give_bytes<H: Host>(
+pub(crate) fn return_bytes<H: Host>(
     guest: &mut Guest<'_, H>,
     place: ReturnPointers,
     bytes: &[u8],
 ) -> wasmtime::Result<HostResult> {
-    give_with(guest, place, bytes.len(), |room| {
+    return_written(guest, place, bytes.len(), |room| {
         room.copy_from_slice(bytes);
         Ok(())
     })
 }
 
-fn give_pairs<H: Host>(
+fn return_pairs<H: Host>(
     guest: &mut Guest<'_, H>,
     place: ReturnPointers,
     size: PairsSize,
@@ -177,7 +179,7 @@ fn give_pairs<H: Host>(
     if size.bytes() > limits.map_bytes_max || size.pairs > limits.map_pairs_max {
         return Ok(Err(Status::InternalFailure));
     }
-    give_with(guest, place, size.bytes(), |room| {
+    return_written(guest, place, size.bytes(), |room| {
         let mut writer = PairsWriter::new(room, size).ok_or(Status::InternalFailure)?;
         visit(&mut |key, value| writer.add(key, value))?;
         if writer.is_whole() { Ok(()) } else { Err(Status::InternalFailure) }
@@ -185,7 +187,7 @@ fn give_pairs<H: Host>(
 }
 
 /// Allocates memory in the module, fills it and writes back its region. An empty value is returned as address zero.
-fn give_with<H: Host>(
+fn return_written<H: Host>(
     guest: &mut Guest<'_, H>,
     place: ReturnPointers,
     len: usize,
@@ -245,7 +247,7 @@ fn with_host<H: Host>(
     given
 }
 
-fn given_by<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> Given<'a> {
+fn caller_memory<'a, H: Host>(guest: &'a mut Guest<'_, H>) -> Given<'a> {
     let Some(memory) = guest.data().confinement.memory else {
         return Given { memory: &[], limits: &guest.data().shared.limits };
     };

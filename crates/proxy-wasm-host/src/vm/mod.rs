@@ -13,8 +13,8 @@ pub use machine::{StartError, Vm};
 pub use plugin::{Plugin, PluginStartError};
 
 pub(crate) use memory::{
-    Given, Guest, ReturnPointers, call_host, call_host_without_context, give, give_bytes, give_filled,
-    give_map, put, return_number,
+    Given, Guest, ReturnPointers, call_host, call_host_without_context, give, put, return_bytes,
+    return_filled, return_map, return_number,
 };
 pub(crate) use state::{ImageShared, VmState};
 pub(crate) use wasm_sandbox::Region;

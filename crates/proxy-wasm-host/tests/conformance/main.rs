@@ -27,7 +27,7 @@ fn engine() -> Engine {
 }
 
 #[test]
-fn every_case_has_its_journal() {
+fn every_case_matches_its_journal() {
     let engine = engine();
     let mut wrong = Vec::new();
     for case in ProxyWasmCase::all() {
@@ -54,7 +54,7 @@ fn every_function_has_a_case() {
 }
 
 #[test]
-fn the_page_says_what_is_covered() {
+fn the_generated_page_lists_the_coverage() {
     let page = page::write(&ProxyWasmCase::all());
     if is_update() {
         std::fs::write(page::PATH, &page).unwrap();

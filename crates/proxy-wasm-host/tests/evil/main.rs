@@ -53,7 +53,7 @@ impl TickingEngine {
 }
 
 /// Checks that a correct module still works, in another VM than the malicious one.
-fn check_good(good: &mut Vm<EvilTestHost>) {
+fn check_healthy_vm(good: &mut Vm<EvilTestHost>) {
     let plugin = proxy_wasm_host::ContextId(1);
     let stream = good.create_stream(plugin).unwrap();
     assert_eq!(good.on_request_headers(stream, 1, Rest::End).unwrap(), Action::Continue);
@@ -61,7 +61,7 @@ fn check_good(good: &mut Vm<EvilTestHost>) {
     assert!(good.end(stream).unwrap());
 }
 
-fn start_good(site: &TickingEngine) -> Vm<EvilTestHost> {
+fn start_healthy_vm(site: &TickingEngine) -> Vm<EvilTestHost> {
     let mut good = site.image(GOOD, LONG).unwrap().instantiate(EvilTestHost::default()).unwrap();
     good.start_plugin(&Plugin::default()).unwrap();
     good
@@ -80,7 +80,7 @@ fn run(image: &Image<EvilTestHost>) -> EvilOutcome {
         Err(PluginStartError::Fault(fault)) => fault,
         Err(refusal) => panic!("{refusal}"),
     };
-    check_dead(&mut vm);
+    check_failed_vm(&mut vm);
     EvilOutcome::Fault(fault.kind())
 }
 
@@ -93,7 +93,7 @@ fn call(vm: &mut Vm<EvilTestHost>) -> Result<Action, PluginStartError> {
 }
 
 /// Checks that a failed VM refuses calls.
-fn check_dead(vm: &mut Vm<EvilTestHost>) {
+fn check_failed_vm(vm: &mut Vm<EvilTestHost>) {
     assert!(vm.fault().is_some());
     let again = vm.on_tick(proxy_wasm_host::ContextId(1)).map_err(|fault: ModuleFault| fault.kind());
     assert_eq!(again, Err(ModuleFaultKind::Dead));
@@ -110,14 +110,14 @@ fn run_evil(evil: &Evil, site: &TickingEngine, good: &mut Vm<EvilTestHost>, roun
     };
     for round in 0..rounds {
         assert_eq!(run(&image), evil.outcome, "{}, round {round}", evil.name);
-        check_good(good);
+        check_healthy_vm(good);
     }
 }
 
 #[test]
-fn whatever_a_module_does_stays_with_it() {
+fn a_hostile_module_affects_only_itself() {
     let site = TickingEngine::new();
-    let mut good = start_good(&site);
+    let mut good = start_healthy_vm(&site);
     for evil in EVIL {
         run_evil(evil, &site, &mut good, 50);
     }
@@ -125,9 +125,9 @@ fn whatever_a_module_does_stays_with_it() {
 
 #[test]
 #[ignore = "takes minutes: 10,000 times each"]
-fn whatever_a_module_does_stays_with_it_each_time() {
+fn a_hostile_module_affects_only_itself_in_every_run() {
     let site = TickingEngine::new();
-    let mut good = start_good(&site);
+    let mut good = start_healthy_vm(&site);
     for evil in EVIL {
         run_evil(evil, &site, &mut good, 10_000);
     }
@@ -136,9 +136,9 @@ fn whatever_a_module_does_stays_with_it_each_time() {
 /// Calls every host function with invalid numbers: there is no fault, and no call succeeds where a valid address is
 /// needed.
 #[test]
-fn numbers_that_lead_nowhere_do_no_harm() {
+fn invalid_numbers_are_handled_safely() {
     let site = TickingEngine::new();
-    let mut good = start_good(&site);
+    let mut good = start_healthy_vm(&site);
     for number in [0_u32, 1, 65_535, 65_536, 0x7fff_ffff, 0xffff_fff0, u32::MAX] {
         let image = site.image(&every_function(number), LONG).unwrap();
         for _ in 0..50 {
@@ -151,7 +151,7 @@ fn numbers_that_lead_nowhere_do_no_harm() {
                     panic!("{outcome:?} with {number}")
                 }
             }
-            check_good(&mut good);
+            check_healthy_vm(&mut good);
         }
     }
 }

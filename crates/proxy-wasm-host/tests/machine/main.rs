@@ -69,7 +69,7 @@ fn machine(imports: &str, body: &str, limits: WasmVmLimits) -> Vm<Keeper> {
 }
 
 #[test]
-fn machines_and_images_go_from_thread_to_thread() {
+fn vms_and_images_move_between_threads() {
     fn is_send<T: Send>() {}
     fn is_shared<T: Send + Sync>() {}
     is_send::<Vm<Keeper>>();
@@ -79,7 +79,7 @@ fn machines_and_images_go_from_thread_to_thread() {
 }
 
 #[test]
-fn a_fault_says_where_it_was() {
+fn a_fault_reports_its_position() {
     let body = r#"(func $inner (unreachable)) (func $outer (call $inner))
         (func (export "proxy_on_tick") (param i32) (call $outer))"#;
     let mut vm = machine("", body, WasmVmLimits::default());
@@ -103,7 +103,7 @@ fn a_fault_says_where_it_was() {
 }
 
 #[test]
-fn what_is_not_there_can_be_taken_until_it_is_called() {
+fn unknown_imports_can_be_allowed_until_they_are_called() {
     let imports = r#"(import "env" "mystery" (func $mystery (param i64) (result i64)))"#;
     let body = r#"(func (export "proxy_on_tick") (param i32) (drop (call $mystery (i64.const 1))))"#;
     let engine = engine(Allocation::OnDemand);
@@ -119,7 +119,7 @@ fn what_is_not_there_can_be_taken_until_it_is_called() {
 }
 
 #[test]
-fn types_are_named_where_they_are_wrong() {
+fn wrong_function_types_are_reported() {
     let engine = engine(Allocation::OnDemand);
     let says = |imports: &str, body: &str| {
         compile(&engine, imports, body, UnknownImports::Refuse).map(drop).unwrap_err().to_string()
@@ -135,7 +135,7 @@ fn types_are_named_where_they_are_wrong() {
 }
 
 #[test]
-fn the_newest_of_several_versions_counts() {
+fn the_newest_of_several_abi_versions_is_used() {
     let body = r#"(func (export "proxy_abi_version_0_1_0")) (func (export "proxy_abi_version_0_2_0"))"#;
     let module = compile(&engine(Allocation::OnDemand), "", body, UnknownImports::Refuse).unwrap();
     assert_eq!(module.abi_version(), AbiVersion::V0_2_1);
@@ -143,7 +143,7 @@ fn the_newest_of_several_versions_counts() {
 }
 
 #[test]
-fn contexts_are_limited_and_known() {
+fn contexts_are_limited_and_tracked() {
     let mut limits = WasmVmLimits::default();
     limits.contexts_max = 3;
     let mut vm = machine("", "", limits);
@@ -168,7 +168,7 @@ fn contexts_are_limited_and_known() {
 }
 
 #[test]
-fn what_waits_can_be_ended_by_force() {
+fn a_waiting_context_can_be_ended_by_force() {
     let body = r#"(func (export "proxy_on_done") (param i32) (result i32) (i32.const 0))"#;
     let mut vm = machine("", body, WasmVmLimits::default());
     let plugin = vm.start_plugin(&Plugin::default()).unwrap();
@@ -180,7 +180,7 @@ fn what_waits_can_be_ended_by_force() {
 }
 
 #[test]
-fn the_pool_says_when_it_is_used_up() {
+fn an_exhausted_pool_is_reported() {
     let engine = engine(Allocation::Pooled { instances_max: 2 });
     let image = image(&engine, "", "", WasmVmLimits::default());
     let first = image.instantiate(Keeper::default()).unwrap();
@@ -192,7 +192,7 @@ fn the_pool_says_when_it_is_used_up() {
 }
 
 #[test]
-fn memory_is_as_new_in_each_machine() {
+fn memory_is_fresh_in_each_vm() {
     let body = r#"(data (i32.const 16) "new") (global $turn (mut i32) (i32.const 0))
         (func (export "proxy_on_tick") (param i32)
           (if (i32.or (global.get $turn) (i32.ne (i32.load8_u (i32.const 16)) (i32.const 110))) (then (unreachable)))
@@ -253,7 +253,7 @@ impl Host for TickingHost {
 }
 
 #[test]
-fn a_thread_that_had_to_wait_is_not_blamed_for_it() {
+fn time_without_a_processor_is_not_charged_to_the_module() {
     let imports = r#"(import "env" "proxy_log" (func $log (param i32 i32 i32) (result i32)))"#;
     let body = r#"(func (export "proxy_on_tick") (param i32) (local $left i32)
             (local.set $left (i32.const 50))
@@ -285,7 +285,7 @@ fn a_thread_that_had_to_wait_is_not_blamed_for_it() {
 }
 
 #[test]
-fn what_a_module_printed_last_is_not_lost() {
+fn the_last_output_of_a_module_is_not_lost() {
     let imports =
         r#"(import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))"#;
     let body = r#"(data (i32.const 0) "\10\00\00\00\05\00\00\00") (data (i32.const 16) "panic")
@@ -299,7 +299,7 @@ fn what_a_module_printed_last_is_not_lost() {
 }
 
 #[test]
-fn what_is_printed_while_memory_is_given_is_told_afterwards() {
+fn output_printed_during_allocation_is_logged_afterwards() {
     let text = r#"(module
         (import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))
         (import "env" "proxy_get_header_map_value" (func $get (param i32 i32 i32 i32 i32) (result i32)))
@@ -320,7 +320,7 @@ fn what_is_printed_while_memory_is_given_is_told_afterwards() {
 }
 
 #[test]
-fn what_is_dropped_of_the_print_is_told() {
+fn dropped_output_is_reported() {
     let imports =
         r#"(import "wasi_snapshot_preview1" "fd_write" (func $write (param i32 i32 i32 i32) (result i32)))"#;
     let body = r#"(data (i32.const 0) "\10\00\00\00\06\00\00\00") (data (i32.const 16) "12345\n")
@@ -336,7 +336,7 @@ fn what_is_dropped_of_the_print_is_told() {
 }
 
 #[test]
-fn a_map_that_differs_from_what_was_announced_is_not_given() {
+fn a_map_that_differs_from_its_announced_size_is_not_returned() {
     let imports = r#"(import "env" "proxy_get_header_map_pairs" (func $get (param i32 i32 i32) (result i32)))
         (import "env" "proxy_log" (func $log (param i32 i32 i32) (result i32)))"#;
     let body = r#"(data (i32.const 16) "refused")

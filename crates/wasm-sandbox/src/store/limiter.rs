@@ -10,7 +10,7 @@ pub enum Refused {
     /// Growth beyond the limit of the instance.
     Limit,
     /// Growth beyond the module's own maximum, or the system had no memory.
-    Elsewhere,
+    OutsideLimit,
 }
 
 /// wasmtime resource limiter that records refusals.
@@ -38,7 +38,7 @@ impl ResourceLimiter for Limiter {
     }
 
     fn memory_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
-        self.refused.get_or_insert(Refused::Elsewhere);
+        self.refused.get_or_insert(Refused::OutsideLimit);
         Ok(())
     }
 
@@ -47,7 +47,7 @@ impl ResourceLimiter for Limiter {
     }
 
     fn table_grow_failed(&mut self, _: wasmtime::Error) -> wasmtime::Result<()> {
-        self.refused.get_or_insert(Refused::Elsewhere);
+        self.refused.get_or_insert(Refused::OutsideLimit);
         Ok(())
     }
 

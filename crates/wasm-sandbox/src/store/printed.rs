@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_whole_before_they_are_told() {
+    fn only_complete_lines_are_logged() {
         let mut printed = Printed::default();
         printed.take(Output::Stdout, b"one\ntw", 10, 100);
         printed.take(Output::Stderr, b"other", 10, 100);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_cut() {
+    fn long_lines_are_truncated() {
         let mut printed = Printed::default();
         printed.take(Output::Stdout, b"abc", 5, 100);
         printed.take(Output::Stdout, b"defgh\nnext\n", 5, 100);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_for_a_call_is_dropped_and_counted() {
+    fn output_beyond_the_limit_of_a_call_is_dropped_and_counted() {
         let mut printed = Printed::default();
         printed.take(Output::Stdout, b"12345\n", 10, 8);
         printed.take(Output::Stderr, b"12345\n", 10, 8);

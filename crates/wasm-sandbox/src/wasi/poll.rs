@@ -23,13 +23,13 @@ pub(super) fn define<T: Confined>(linker: &mut Linker<T>, module: &str) -> wasmt
 }
 
 fn poll(memory: &mut [u8], asked: u32, events: u32, count: u32, count_place: u32) -> WasiResult {
-    if count == 0 || count > ASKED_MAX {
+    if count == 0 || count > SUBSCRIPTIONS_MAX {
         return Err(Errno::Invalid);
     }
     Region::new(events, count * EVENT_BYTES).of(memory)?;
     Region::new(count_place, 4).of(memory)?;
-    let asked = Region::new(asked, count * ASKED_BYTES).of(memory)?.to_vec();
-    let (asked, _) = asked.as_chunks::<{ ASKED_BYTES as usize }>();
+    let asked = Region::new(asked, count * SUBSCRIPTION_BYTES).of(memory)?.to_vec();
+    let (asked, _) = asked.as_chunks::<{ SUBSCRIPTION_BYTES as usize }>();
     let answers: Vec<u8> = asked.iter().flat_map(answer).collect();
     let room = Region::new(events, count * EVENT_BYTES).of_mut(memory)?;
     room.copy_from_slice(&answers);
@@ -39,7 +39,7 @@ fn poll(memory: &mut [u8], asked: u32, events: u32, count: u32, count_place: u32
 }
 
 /// Returns the event for a subscription: user data, error number and type.
-fn answer(asked: &[u8; ASKED_BYTES as usize]) -> [u8; EVENT_BYTES as usize] {
+fn answer(asked: &[u8; SUBSCRIPTION_BYTES as usize]) -> [u8; EVENT_BYTES as usize] {
     let mut event = [0; EVENT_BYTES as usize];
     let [n0, n1, n2, n3, n4, n5, n6, n7, kind, _, _, _, _, _, _, _, d0, d1, d2, d3, ..] = *asked;
     let descriptor = u32::from_le_bytes([d0, d1, d2, d3]);
@@ -56,8 +56,8 @@ fn answer(asked: &[u8; ASKED_BYTES as usize]) -> [u8; EVENT_BYTES as usize] {
     event
 }
 
-const ASKED_MAX: u32 = 64;
-const ASKED_BYTES: u32 = 48;
+const SUBSCRIPTIONS_MAX: u32 = 64;
+const SUBSCRIPTION_BYTES: u32 = 48;
 const EVENT_BYTES: u32 = 32;
 const CLOCK: u8 = 0;
 const READ: u8 = 1;

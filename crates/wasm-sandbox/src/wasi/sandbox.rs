@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_goes_in_steps() {
+    fn time_advances_in_steps() {
         let clock = SystemClock::new(Duration::from_secs(10));
         assert_eq!(clock.realtime().as_nanos() % 10_000_000_000, 0);
         assert!(clock.realtime() > Duration::from_secs(1_600_000_000));

@@ -10,7 +10,7 @@ import (
 
 const fooname = `{"username": "fooname", "password": "validpassword"}`
 
-func TestOnlyTheUserPasses(t *testing.T) {
+func TestOnlyTheConfiguredUserIsAdmitted(t *testing.T) {
 	g := envoytest.New(t, envoytest.Filter{Name: "basic-auth", Config: fooname})
 	for credentials, want := range map[string]int{
 		"fooname:validpassword": 200, "fooname:validpasswor": 401, "fooname:validpassword2": 401, "foonam:validpassword": 401,
@@ -36,7 +36,7 @@ func TestOnlyTheUserPasses(t *testing.T) {
 	}
 }
 
-func TestARuleHasItsOwnUser(t *testing.T) {
+func TestARuleCanHaveItsOwnUser(t *testing.T) {
 	g := envoytest.New(t, envoytest.Filter{Name: "basic-auth", Config: fooname, Rule: `{"username": "x", "password": "y"}`})
 	for credentials, want := range map[string]int{"Basic eDp5": 200, "Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk": 401} {
 		r := g.Do(envoytest.Request{Fields: envoytest.Fields{{"Authorization", credentials}}}, envoytest.Response{Status: 200})
@@ -46,7 +46,7 @@ func TestARuleHasItsOwnUser(t *testing.T) {
 	}
 }
 
-func TestAConfigurationIsNeeded(t *testing.T) {
+func TestAConfigurationIsRequired(t *testing.T) {
 	for _, config := range []string{"null", "{}", `{"username": "x"}`, `{"username": "a:b", "password": "c"}`} {
 		if envoytest.Configure(t, envoytest.Filter{Name: "basic-auth", Config: config}) == nil {
 			t.Errorf("%s is taken", config)

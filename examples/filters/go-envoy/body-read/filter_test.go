@@ -6,7 +6,7 @@ import (
 	"github.com/envoyproxy/envoy/envoytest"
 )
 
-func TestBytesAreCountedAndPass(t *testing.T) {
+func TestBytesAreCountedAndForwarded(t *testing.T) {
 	g := envoytest.New(t, envoytest.Filter{Name: "body-read"})
 	before := envoytest.Metric("found")
 	r := g.Do(envoytest.Request{}, envoytest.Response{Status: 200, Body: []string{"a\nb\n", "c", "\n"}})

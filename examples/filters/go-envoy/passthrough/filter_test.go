@@ -6,7 +6,7 @@ import (
 	"github.com/envoyproxy/envoy/envoytest"
 )
 
-func TestEverythingPasses(t *testing.T) {
+func TestEverythingIsForwarded(t *testing.T) {
 	g := envoytest.New(t, envoytest.Filter{Name: "passthrough"})
 	request := envoytest.Request{Method: "POST", Path: "/a", Host: "example.com", Body: []string{"x", "y"}}
 	r := g.Do(request, envoytest.Response{Status: 201, Body: []string{"z"}})

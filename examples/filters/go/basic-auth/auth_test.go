@@ -16,7 +16,7 @@ func basic(credentials string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(credentials))
 }
 
-func TestOnlyTheUserPasses(t *testing.T) {
+func TestOnlyTheConfiguredUserIsAdmitted(t *testing.T) {
 	g := eddytest.New(t, "basic-auth", config)
 	for value, passes := range map[string]bool{
 		basic("fooname:validpassword"):                             true,
@@ -48,7 +48,7 @@ func TestOnlyTheUserPasses(t *testing.T) {
 	}
 }
 
-func TestNoCredentialsAreAskedFor(t *testing.T) {
+func TestMissingCredentialsAreRequested(t *testing.T) {
 	if r := eddytest.New(t, "basic-auth", config).Get("/").Do(); r.Status != 401 || r.Forwarded != nil {
 		t.Error(r)
 	}

@@ -18,7 +18,7 @@ func TestBytesAreCounted(t *testing.T) {
 	}
 }
 
-func TestOneByteIsWanted(t *testing.T) {
+func TestTheConfigurationMustBeOneByte(t *testing.T) {
 	if err := eddytest.Refusal(t, "body-read", map[string]string{"byte": "ab"}); !strings.Contains(err.Error(), `"byte"`) {
 		t.Error(err)
 	}

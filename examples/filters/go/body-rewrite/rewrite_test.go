@@ -12,7 +12,7 @@ func gateway(t *testing.T, response eddytest.Message) *eddytest.Gateway {
 	return g.Endpoint(func(*eddytest.Message) *eddytest.Message { return &response })
 }
 
-func TestATextAcrossPiecesIsReplaced(t *testing.T) {
+func TestTextAcrossChunksIsReplaced(t *testing.T) {
 	r := gateway(t, eddytest.Message{
 		Status: 200, Fields: eddytest.Fields("Content-Type", "text/plain", "ETag", `"a"`), Pieces: []string{"a c", "at and a c", "at"},
 	}).Get("/").Do()
@@ -41,7 +41,7 @@ func TestAResponseWithoutABodyPasses(t *testing.T) {
 	}
 }
 
-func TestSomethingMustBeFound(t *testing.T) {
+func TestAnEmptySearchTextIsRefused(t *testing.T) {
 	eddytest.Refusal(t, "body-rewrite", nil)
 	eddytest.Refusal(t, "body-rewrite", rewrite.Config{})
 }

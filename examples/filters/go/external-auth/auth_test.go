@@ -25,7 +25,7 @@ func gateway(t *testing.T) *eddytest.Gateway {
 	})
 }
 
-func TestTheServiceDecides(t *testing.T) {
+func TestTheAuthServiceDecides(t *testing.T) {
 	g := gateway(t)
 	r := g.Post("/a?b", "body").Header("authorization", "good").Header("x-user", "root").Do()
 	if r.Forwarded == nil || len(r.Forwarded.Values("x-user")) != 1 || r.Forwarded.Get("x-user") != "ada" || r.Forwarded.Body != "body" {
@@ -40,7 +40,7 @@ func TestTheServiceDecides(t *testing.T) {
 	}
 }
 
-func TestWithoutTheServiceNobodyPasses(t *testing.T) {
+func TestWithoutTheAuthServiceRequestsAreRefused(t *testing.T) {
 	g := gateway(t)
 	r := g.Post("/a?b").Header("authorization", "down").Do()
 	if r.Forwarded != nil || r.Status != 503 {

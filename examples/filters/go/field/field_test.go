@@ -7,7 +7,7 @@ import (
 	"github.com/eddy-gateway/eddy/sdk/go/eddytest"
 )
 
-func TestTheTenantGoesOnAsAHeader(t *testing.T) {
+func TestTheTenantIsForwardedAsAHeader(t *testing.T) {
 	g := eddytest.New(t, "field", nil)
 	r := g.Post("/", "\x00\x00\x00\x00\x08\n\x06\n\x04acme").Metadata("message_fields", "tenant_at", "[[9,4]]").Do()
 	if got := r.Forwarded.Get("x-tenant-go"); got != "acme" {

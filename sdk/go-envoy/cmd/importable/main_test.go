@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestOnlyTheClauseOfAProgramChanges(t *testing.T) {
+func TestOnlyThePackageClauseOfAProgramChanges(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{"// main is\npackage main // main\n\nfunc main() {}\n", "// main is\npackage filter // main\n\nfunc main() {}\n"},
 		{"//go:build so\n\npackage main\n", "//go:build so\n\npackage filter\n"},
@@ -25,7 +25,7 @@ func TestOnlyTheClauseOfAProgramChanges(t *testing.T) {
 	}
 }
 
-func TestAnOverlayIsAddedTo(t *testing.T) {
+func TestAnOverlayIsExtended(t *testing.T) {
 	out, one, two := t.TempDir(), t.TempDir(), t.TempDir()
 	for _, folder := range []string{one, two} {
 		if err := os.WriteFile(filepath.Join(folder, "filter.go"), []byte("package main\n"), 0o600); err != nil {

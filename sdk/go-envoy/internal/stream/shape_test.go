@@ -58,7 +58,7 @@ type destroys struct{ api.PassThroughStreamFilter }
 
 func (*destroys) OnDestroy(api.DestroyReason) {}
 
-func TestWhatAFilterInheritsIsNotEntered(t *testing.T) {
+func TestInheritedMethodsOfAFilterAreNotCalled(t *testing.T) {
 	heads := raw.PhaseRequestHead.Bit() | raw.PhaseResponseHead.Bit()
 	all := uint32(everyPhase) &^ raw.PhaseLog.Bit()
 	tests := []struct {

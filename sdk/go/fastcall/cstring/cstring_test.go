@@ -60,7 +60,7 @@ func TestATerminatedViewReadsNoPageTooMuch(t *testing.T) {
 	}
 }
 
-func TestAFilledTextHasWhatWasWritten(t *testing.T) {
+func TestAFilledStringHasTheWrittenBytes(t *testing.T) {
 	fill := func(written int) func([]byte) int {
 		return func(buffer []byte) int { return max(min(copy(buffer, "abcdef"), written), written) }
 	}
@@ -87,7 +87,7 @@ func TestAFilledTextHasWhatWasWritten(t *testing.T) {
 	}
 }
 
-func TestAFlatGivesBackItsStrings(t *testing.T) {
+func TestAFlatReturnsItsStrings(t *testing.T) {
 	var flat Flat
 	for round := range 3 {
 		var texts []string
@@ -122,7 +122,7 @@ func TestAFlatIsPaddedWithZeros(t *testing.T) {
 	}
 }
 
-func TestABufferInAnotherFormIsNotFollowed(t *testing.T) {
+func TestAMalformedBufferIsReadSafely(t *testing.T) {
 	var flat Flat
 	flat.Append("abcde")
 	whole := flat.Bytes()

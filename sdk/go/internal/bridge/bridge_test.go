@@ -14,13 +14,13 @@ import (
 // These tests build a library as eddy loads it, and drive it with a C program: the Go race detector cannot be linked
 // into such a library, and a Go test has no threads that are not Go's.
 
-func TestAPanicInAnyExportedFunctionEndsNothing(t *testing.T) { drive(t, "faults") }
+func TestAPanicInAnyExportedFunctionIsContained(t *testing.T) { drive(t, "faults") }
 
 func TestAPausedExchangeIsResumedOnce(t *testing.T) { drive(t, "resumes") }
 
-func TestThreadsKeepTheirExchangesApart(t *testing.T) { drive(t, "threads") }
+func TestThreadsDoNotMixTheirExchanges(t *testing.T) { drive(t, "threads") }
 
-func TestTheLibrarySaysWhatItIs(t *testing.T) {
+func TestTheLibraryDescribesItself(t *testing.T) {
 	out := drive(t, "about")
 	if !strings.HasPrefix(out, "eddy-sdk-go ") || !strings.Contains(out, "auth edit-then-panic empty") {
 		t.Errorf("the library calls itself %q", out)

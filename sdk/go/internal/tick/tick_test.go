@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestTheProcessorsTickMoves(t *testing.T) {
+func TestTheProcessorCounterAdvances(t *testing.T) {
 	if reason := Probe(); reason != "" {
 		t.Fatalf("%s: %s", runtime.Version(), reason)
 	}
@@ -41,7 +41,7 @@ func TestNothingIsWrittenWhereItIsOff(t *testing.T) {
 	}
 }
 
-func TestWrongPlacesAreRefused(t *testing.T) {
+func TestInvalidAddressesAreRefused(t *testing.T) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	m := load(currentG() + offsetM)
 	for _, wrong := range []uintptr{0, 1, 8, m, currentG(), 1 << 46, ^uintptr(7)} {

@@ -213,7 +213,7 @@ func (p *Passage) count(data string) {
 func (p *Passage) passBody() Next {
 	order := p.order(p.phases[1], p.bodyAt, p.gate())
 	if len(order) == 0 {
-		p.reachGate()
+		p.passToHold()
 		return GoOn
 	}
 	flags := uint8(0)
@@ -247,7 +247,7 @@ func (p *Passage) gate() int {
 	return innermost.by
 }
 
-func (p *Passage) reachGate() {
+func (p *Passage) passToHold() {
 	switch {
 	case len(p.holds) == 0 && p.part == partPiece:
 		p.passed, p.wasPassed = append(p.passed, p.data), true

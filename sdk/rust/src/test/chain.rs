@@ -8,11 +8,11 @@ use std::sync::Arc;
 use eddy_filter::{
     ChainStep, Direction, FailureOutcome, FailurePolicy, Filter, FilterEvent, FilterInfo, FilterInvocation,
     FilterLibrary, FilterPolicy, FilterRun, HttpFilterChain, IncomingBody, Interest, LibraryCall,
-    LibraryKeepAlive, PhaseCall, RunOutput, StepResult, Travel,
+    LibraryKeepAlive, PhaseCall, RunOutput, StepOrder, StepResult,
 };
 
 use super::apply::EditTarget;
-use super::crossing::{Crossed, Entered, ExchangeFacts, TestLibraryCall, Written, tell_ended};
+use super::crossing::{Crossed, Entered, ExchangeFacts, TestLibraryCall, Written, report_ended};
 use super::fake;
 use super::library::{Configured, Library, RuleConfig};
 use super::message::{Request, Response, TestFields};
@@ -56,7 +56,7 @@ struct ChainRun<'c> {
 
 /// Result of a message's passage through the filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Passage {
+enum MessageOutcome {
     Through,
     Replied,
     /// A filter has failed; the gateway responds with this status.
@@ -67,16 +67,16 @@ enum Passage {
 
 /// Result of a crossing.
 enum Settled {
-    Ended(Passage),
+    Ended(MessageOutcome),
     /// The filters behind one that has failed are called.
-    Again(PhaseCall),
+    RemainingCalled(PhaseCall),
 }
 
 /// Stands for a library in the gateway's chain, which calls neighbours of one library together.
 #[derive(Debug)]
-struct LibraryOfChain(Library);
+struct ChainLibrary(Library);
 
-impl FilterLibrary for LibraryOfChain {
+impl FilterLibrary for ChainLibrary {
     fn name(&self) -> &str {
         "library"
     }
@@ -165,12 +165,12 @@ impl Chain {
 
     /// Returns the chain as the gateway has it.
     fn filters(&self) -> HttpFilterChain {
-        let mut libraries: Vec<Arc<LibraryOfChain>> = Vec::new();
+        let mut libraries: Vec<Arc<ChainLibrary>> = Vec::new();
         let mut steps = Vec::new();
         for link in &self.links {
             let own = link.filter.library();
             let library = libraries.iter().find(|known| known.0.is(own)).cloned().unwrap_or_else(|| {
-                libraries.push(Arc::new(LibraryOfChain(own.clone())));
+                libraries.push(Arc::new(ChainLibrary(own.clone())));
                 Arc::clone(&libraries[libraries.len() - 1])
             });
             steps.push(link.step(library));
@@ -181,7 +181,7 @@ impl Chain {
 
 impl ChainFilter {
     /// Returns the filter's step in the gateway's chain.
-    fn step(&self, library: Arc<LibraryOfChain>) -> ChainStep {
+    fn step(&self, library: Arc<ChainLibrary>) -> ChainStep {
         let is_entered = |phase: &&Phase| self.filter.is_entered(**phase);
         let bits = Phase::ALL.iter().filter(is_entered).fold(0, |bits, phase| bits | 1 << phase.number());
         let policy = FilterPolicy {
@@ -209,22 +209,22 @@ impl ChainFilter {
 impl ChainRun<'_> {
     fn go(&mut self, endpoint: impl FnOnce(&Request) -> Response) {
         let mut response = match self.pass(Direction::Request) {
-            Passage::Through => {
+            MessageOutcome::Through => {
                 self.outcome.sent = Some(self.request.clone());
                 endpoint(&self.request)
             }
-            Passage::Replied => self.local_reply(),
-            Passage::Failed(status) => self.refusal(status),
-            Passage::Cut => return,
+            MessageOutcome::Replied => self.local_reply(),
+            MessageOutcome::Failed(status) => self.refusal(status),
+            MessageOutcome::Cut => return,
         };
         // A filter that has failed is not called again, so that one of the responses is the last.
         loop {
             self.response = Some(response);
             response = match self.pass(Direction::Response) {
-                Passage::Through => return,
-                Passage::Replied => self.local_reply(),
-                Passage::Failed(status) => self.refusal(status),
-                Passage::Cut => {
+                MessageOutcome::Through => return,
+                MessageOutcome::Replied => self.local_reply(),
+                MessageOutcome::Failed(status) => self.refusal(status),
+                MessageOutcome::Cut => {
                     self.response = None;
                     return;
                 }
@@ -260,7 +260,7 @@ impl ChainRun<'_> {
             if *state != 0 {
                 let ended =
                     abi::AbiExchangeEnd { filter: link.filter.number(), state: *state, reason, reserved: 0 };
-                tell_ended(link.filter.library(), &[ended]);
+                report_ended(link.filter.library(), &[ended]);
                 self.outcome.crossings += 1;
             }
         }
@@ -269,7 +269,7 @@ impl ChainRun<'_> {
     }
 
     /// Passes a message through the filters: head, body (in pieces or as a whole) and trailers.
-    fn pass(&mut self, direction: Direction) -> Passage {
+    fn pass(&mut self, direction: Direction) -> MessageOutcome {
         let is_reply = direction == Direction::Response && self.outcome.is_local;
         let pieces = std::mem::take(self.body(direction));
         let (bytes, fields) = self.trailers(direction).placed();
@@ -280,20 +280,22 @@ impl ChainRun<'_> {
             true => IncomingBody::Absent,
             false => IncomingBody::Streamed,
         };
-        let travel = Travel::new(direction, &self.filters);
+        let travel = StepOrder::new(direction, &self.filters);
         self.run.message_mut(direction).begin(travel, body);
         let mut pieces = pieces.iter();
         loop {
             let message = self.run.message_mut(direction);
             match message.poll(&self.filters) {
                 RunOutput::Enter(call) => match self.enter(direction, call) {
-                    Passage::Through => {}
+                    MessageOutcome::Through => {}
                     // A reply to a local response is not sent.
-                    Passage::Replied if is_reply => {}
+                    MessageOutcome::Replied if is_reply => {}
                     _ if direction == Direction::Response && !self.run.response.is_head_open() => {
-                        return Passage::Cut;
+                        return MessageOutcome::Cut;
                     }
-                    end @ (Passage::Replied | Passage::Failed(_) | Passage::Cut) => return end,
+                    end @ (MessageOutcome::Replied | MessageOutcome::Failed(_) | MessageOutcome::Cut) => {
+                        return end;
+                    }
                 },
                 RunOutput::Read => {
                     // Trailers need a body, even if it is empty.
@@ -312,20 +314,22 @@ impl ChainRun<'_> {
                 RunOutput::Message | RunOutput::Body => {
                     self.write(direction);
                     self.run.message_mut(direction).seal();
-                    return Passage::Through;
+                    return MessageOutcome::Through;
                 }
-                RunOutput::End => return Passage::Through,
+                RunOutput::End => return MessageOutcome::Through,
                 RunOutput::TooLarge(step) => {
                     self.outcome.faults.push("the body is larger than `body_bytes_max`".to_owned());
                     self.run.fail(step, FailurePolicy::Closed);
                     return match direction {
-                        Direction::Request => Passage::Failed(413),
-                        Direction::Response if self.run.response.is_head_open() => Passage::Failed(502),
-                        Direction::Response => Passage::Cut,
+                        Direction::Request => MessageOutcome::Failed(413),
+                        Direction::Response if self.run.response.is_head_open() => {
+                            MessageOutcome::Failed(502)
+                        }
+                        Direction::Response => MessageOutcome::Cut,
                     };
                 }
                 // A pause is waited for before `enter` returns.
-                RunOutput::Waiting(_) => return Passage::Cut,
+                RunOutput::Waiting(_) => return MessageOutcome::Cut,
             }
         }
     }
@@ -339,17 +343,17 @@ impl ChainRun<'_> {
     }
 
     /// Calls the filters of a crossing; those behind a filter that is left out are called again.
-    fn enter(&mut self, direction: Direction, mut call: PhaseCall) -> Passage {
+    fn enter(&mut self, direction: Direction, mut call: PhaseCall) -> MessageOutcome {
         loop {
             self.run.select(&self.filters, &call, &mut self.steps, &mut self.places);
             let Some(phase) = Phase::from_number(call.phase as u8).filter(|_| !self.steps.is_empty()) else {
                 self.run.message_mut(direction).passed(&self.filters, &call);
-                return Passage::Through;
+                return MessageOutcome::Through;
             };
             let crossed = self.cross(phase, &call);
             match self.settle(direction, phase, &call, &crossed) {
                 Settled::Ended(passage) => return passage,
-                Settled::Again(behind) => call = behind,
+                Settled::RemainingCalled(behind) => call = behind,
             }
         }
     }
@@ -405,10 +409,10 @@ impl ChainRun<'_> {
             if let Err(refused) = applied
                 && !self.is_left_out(refused)
             {
-                return Settled::Ended(Passage::Failed(500));
+                return Settled::Ended(MessageOutcome::Failed(500));
             }
             self.run.message_mut(direction).passed(&self.filters, call);
-            return Settled::Ended(Passage::Through);
+            return Settled::Ended(MessageOutcome::Through);
         };
         let mut edits = crossed.written();
         let mut is_resumed = false;
@@ -419,10 +423,10 @@ impl ChainRun<'_> {
                 Err(refused) if self.is_left_out(refused) => {
                     // The verdict of a filter that is left out is ignored, too.
                     if refused == place {
-                        return self.go_on_behind(direction, call, place, is_resumed);
+                        return self.continue_after(direction, call, place, is_resumed);
                     }
                 }
-                Err(_) => return Settled::Ended(Passage::Failed(500)),
+                Err(_) => return Settled::Ended(MessageOutcome::Failed(500)),
                 Ok(()) => {}
             }
             if verdict == abi::REPLY && self.reply.status == 0 {
@@ -434,27 +438,27 @@ impl ChainRun<'_> {
                 abi::BUFFER => StepResult::Buffer,
                 abi::REPLY => {
                     self.run.message_mut(direction).stopped(call.phase, place, StepResult::Continue);
-                    return Settled::Ended(Passage::Replied);
+                    return Settled::Ended(MessageOutcome::Replied);
                 }
-                abi::RESET => return Settled::Ended(Passage::Cut),
+                abi::RESET => return Settled::Ended(MessageOutcome::Cut),
                 abi::PAUSE => {
                     let Some(resumed) = fake::wait(self.number) else {
                         self.outcome.timed_out += 1;
                         if self.is_left_out(place) {
-                            return self.go_on_behind(direction, call, place, true);
+                            return self.continue_after(direction, call, place, true);
                         }
-                        return Settled::Ended(Passage::Failed(504));
+                        return Settled::Ended(MessageOutcome::Failed(504));
                     };
                     (verdict, edits, is_resumed) = (resumed.verdict, Written::all(&resumed.edits), true);
                     continue;
                 }
                 _ if self.is_left_out(place) => {
-                    return self.go_on_behind(direction, call, place, is_resumed);
+                    return self.continue_after(direction, call, place, is_resumed);
                 }
-                _ => return Settled::Ended(Passage::Failed(500)),
+                _ => return Settled::Ended(MessageOutcome::Failed(500)),
             };
             self.run.message_mut(direction).stopped(call.phase, place, result);
-            return Settled::Ended(Passage::Through);
+            return Settled::Ended(MessageOutcome::Through);
         }
     }
 
@@ -462,11 +466,11 @@ impl ChainRun<'_> {
     fn is_left_out(&mut self, place: u8) -> bool {
         let step = self.filters.steps().get(usize::from(place));
         let policy = step.map_or(FailurePolicy::Closed, |step| step.filter.policy.on_failure);
-        self.run.fail(place, policy) == FailureOutcome::LeftOut
+        self.run.fail(place, policy) == FailureOutcome::FilterSkipped
     }
 
     /// Continues behind a filter that is left out: in the same crossing, or in a new one if it had paused.
-    fn go_on_behind(
+    fn continue_after(
         &mut self,
         direction: Direction,
         call: &PhaseCall,
@@ -474,10 +478,10 @@ impl ChainRun<'_> {
         has_paused: bool,
     ) -> Settled {
         if !has_paused {
-            return Settled::Again(call.behind(place));
+            return Settled::RemainingCalled(call.behind(place));
         }
         self.run.message_mut(direction).stopped(call.phase, place, StepResult::Continue);
-        Settled::Ended(Passage::Through)
+        Settled::Ended(MessageOutcome::Through)
     }
 
     /// Applies the edits of a crossing; a filter that reports a failure loses its own.

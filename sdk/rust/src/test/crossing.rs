@@ -1,6 +1,6 @@
 //! One crossing into a library, as a host makes it.
 
-use eddy_filter::{IncomingBody, MessageRun, Travel};
+use eddy_filter::{IncomingBody, MessageRun, StepOrder};
 
 use super::apply::EditTarget;
 use super::library::{Configured, Library, RuleConfig};
@@ -183,7 +183,7 @@ impl TestLibraryCall<'_> {
         let (mut request, mut response) = (self.request.clone(), self.response.cloned());
         let (mut reply, mut outcome) = (Response::new(0), ChainOutcome::default());
         let mut message = MessageRun::default();
-        message.begin(Travel::default(), IncomingBody::Whole(self.body));
+        message.begin(StepOrder::default(), IncomingBody::Whole(self.body));
         let mut subject = EditTarget {
             phase,
             step: 0,
@@ -204,9 +204,9 @@ impl TestLibraryCall<'_> {
     #[must_use]
     pub fn run(&self, library: &Library, entered: &[Entered<'_>]) -> Crossed {
         let mut steps: Vec<abi::AbiStep> = entered.iter().map(Entered::step).collect();
-        let request = self.request.fields.laid_out();
-        let response = self.response.map(|response| response.fields.laid_out()).unwrap_or_default();
-        let trailers = self.trailers.map(TestFields::laid_out).unwrap_or_default();
+        let request = self.request.fields.to_owned_head();
+        let response = self.response.map(|response| response.fields.to_owned_head()).unwrap_or_default();
+        let trailers = self.trailers.map(TestFields::to_owned_head).unwrap_or_default();
         let pairs: Vec<abi::AbiPair> = self.metadata.iter().map(Note::pair).collect();
         let about = self.facts.about(&pairs);
         let mut current = 0;
@@ -240,7 +240,7 @@ impl TestLibraryCall<'_> {
 }
 
 /// Reports ended exchanges to a library.
-pub(super) fn tell_ended(library: &Library, ended: &[abi::AbiExchangeEnd]) {
+pub(super) fn report_ended(library: &Library, ended: &[abi::AbiExchangeEnd]) {
     let mut whole = CallWithRoom { call: EMPTY, room: Vec::new() };
     whole.call.phase = PHASE_NONE;
     (whole.call.ended, whole.call.ended_len) = (ended.as_ptr(), len_32(ended.len()));

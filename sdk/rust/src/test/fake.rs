@@ -12,7 +12,7 @@ use super::library::Configured;
 use super::message::TestFields;
 use crate::abi;
 use crate::log::Level;
-use crate::overlay::OwnHead;
+use crate::overlay::OwnedHead;
 use crate::view::list;
 
 /// A request sent by a filter.
@@ -62,7 +62,7 @@ struct FakeMetricCells {
     cells: &'static [AtomicU64],
 }
 
-static TOLD: LazyLock<Mutex<FakeHostState>> = LazyLock::new(Mutex::default);
+static FAKE_HOST_STATE: LazyLock<Mutex<FakeHostState>> = LazyLock::new(Mutex::default);
 static CHANGED: Condvar = Condvar::new();
 static EXCHANGE: AtomicU64 = AtomicU64::new(1);
 static FILTER: AtomicU32 = AtomicU32::new(1);
@@ -122,9 +122,9 @@ pub fn answer(filter: &Configured, sent: &SentRequest, answer: Result<super::Res
     let (kind, status, fields, body) = match answer {
         Ok(response) => {
             let body = response.whole_body();
-            (abi::EVENT_RESPONSE, response.status, response.fields.laid_out(), body)
+            (abi::EVENT_RESPONSE, response.status, response.fields.to_owned_head(), body)
         }
-        Err(word) => (abi::EVENT_FAILED, 0, OwnHead::default(), word.as_bytes().to_vec()),
+        Err(word) => (abi::EVENT_FAILED, 0, OwnedHead::default(), word.as_bytes().to_vec()),
     };
     filter.library().event(&abi::AbiEvent {
         size: u32::try_from(size_of::<abi::AbiEvent>()).unwrap_or_default(),
@@ -207,7 +207,7 @@ pub(super) fn filter_id() -> u32 {
 }
 
 fn told() -> MutexGuard<'static, FakeHostState> {
-    TOLD.lock().unwrap_or_else(PoisonError::into_inner)
+    FAKE_HOST_STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn level_of(number: u32) -> Level {

@@ -154,7 +154,7 @@ impl Library {
     /// Reports the end of an exchange in which a filter has state.
     pub fn tell_end(&self, filter: &Configured, state: u64, end: End) {
         let ended = abi::AbiExchangeEnd { filter: filter.number(), state, reason: end as u32, reserved: 0 };
-        crossing::tell_ended(self, &[ended]);
+        crossing::report_ended(self, &[ended]);
     }
 
     /// Calls the library.

@@ -4,7 +4,7 @@ use eddy_http::{Field, Span};
 
 use crate::abi;
 use crate::field::FieldId;
-use crate::overlay::OwnHead;
+use crate::overlay::OwnedHead;
 
 /// Fields, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,13 +94,13 @@ impl TestFields {
     }
 
     /// Returns the fields in the form that a library reads.
-    pub(crate) fn laid_out(&self) -> OwnHead {
+    pub(crate) fn to_owned_head(&self) -> OwnedHead {
         let nominated: Vec<String> = self
             .all("connection")
             .flat_map(|value| value.split(','))
             .map(|name| name.trim().to_ascii_lowercase())
             .collect();
-        let mut head = OwnHead::default();
+        let mut head = OwnedHead::default();
         for (name, value) in &self.0 {
             let id = FieldId::of(name).map_or_else(|| unknown_id(name), FieldId::number);
             let is_nominated = nominated.iter().any(|own| own.as_bytes().eq_ignore_ascii_case(name));

@@ -18,7 +18,7 @@ eddy_sdk::filters! {
     "meter" => MetricsFilter,
     "fragile" => Fragile,
     "elsewhere" => Elsewhere,
-    "places" => InPlaces,
+    "places" => FieldPositions,
 }
 
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
@@ -474,11 +474,11 @@ impl Filter for Elsewhere {
 }
 
 /// Reports the positions of a protobuf field, and copies it from the body.
-pub(crate) struct InPlaces {
+pub(crate) struct FieldPositions {
     places: serde_json::Value,
 }
 
-impl Filter for InPlaces {
+impl Filter for FieldPositions {
     type Config = serde_json::Value;
     type State = ();
     const INTEREST: Interest = Interest::of(&[Phase::RequestHead, Phase::RequestBody]);

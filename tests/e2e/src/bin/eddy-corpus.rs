@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use eddy_e2e::corpus::own_shelves;
+use eddy_e2e::corpus::eddy_case_files;
 
 fn main() -> Result<()> {
     let folder: PathBuf = std::env::args_os().nth(1).context("usage: eddy-corpus FOLDER")?.into();
-    for shelf in own_shelves() {
+    for shelf in eddy_case_files() {
         let path = folder.join(shelf.name).with_extension("jsonl");
         std::fs::write(&path, shelf.to_lines()?)
             .with_context(|| format!("cannot write {}", path.display()))?;

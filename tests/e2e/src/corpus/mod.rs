@@ -13,4 +13,4 @@ mod response_head;
 mod shelf;
 
 pub use case::{Expect, FramingCase, FramingCaseKind, read_cases};
-pub use shelf::{Shelf, own_shelves};
+pub use shelf::{CaseFile, eddy_case_files};

@@ -1,8 +1,8 @@
 //! Cases of chunked request bodies: sizes, line ends, extensions, last chunks and trailers (RFC 9112 §7.1).
 
-use super::shelf::{Shelf, join};
+use super::shelf::{CaseFile, join};
 
-pub(super) fn fill(shelf: &mut Shelf) {
+pub(super) fn fill(shelf: &mut CaseFile) {
     plain(shelf);
     sizes(shelf);
     line_ends(shelf);
@@ -16,7 +16,7 @@ fn post(body: impl AsRef<[u8]>) -> Vec<u8> {
     join(&[b"POST /k HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: chunked\r\n\r\n", body.as_ref()])
 }
 
-fn plain(shelf: &mut Shelf) {
+fn plain(shelf: &mut CaseFile) {
     let why = "chunks, the last of size 0, then the empty line (RFC 9112 §7.1)";
     for (id, body) in [
         ("one", "3\r\nabc\r\n0\r\n\r\n"),
@@ -35,7 +35,7 @@ fn plain(shelf: &mut Shelf) {
     }
 }
 
-fn sizes(shelf: &mut Shelf) {
+fn sizes(shelf: &mut CaseFile) {
     let why = "chunk-size is 1*HEXDIG (RFC 9112 §7.1)";
     for (id, size) in [
         ("0x", &b"0x3"[..]),
@@ -108,7 +108,7 @@ fn sizes(shelf: &mut Shelf) {
     );
 }
 
-fn line_ends(shelf: &mut Shelf) {
+fn line_ends(shelf: &mut CaseFile) {
     let why = "lines of the chunked coding end with CRLF and nothing else (RFC 9112 §7.1, §2.2)";
     for (id, body) in [
         ("lf-after-size", "3\nabc\r\n0\r\n\r\n"),
@@ -134,7 +134,7 @@ fn line_ends(shelf: &mut Shelf) {
     }
 }
 
-fn extensions(shelf: &mut Shelf) {
+fn extensions(shelf: &mut CaseFile) {
     let why = "unknown extensions are ignored and do not affect the framing (RFC 9112 §7.1.1)";
     for (id, extension) in [
         ("name", ";a"),
@@ -175,7 +175,7 @@ fn extensions(shelf: &mut Shelf) {
     );
 }
 
-fn extension_ends(shelf: &mut Shelf) {
+fn extension_ends(shelf: &mut CaseFile) {
     let why = "a bare CR, LF or NUL in an extension ends the line for some readers (RFC 9112 §7.1.1, §2.2)";
     for (end, bytes) in [("lf", &b"\n"[..]), ("cr", b"\r"), ("crx", b"\rX"), ("nul", b"\0"), ("vt", b"\x0b")]
     {
@@ -206,7 +206,7 @@ fn extension_ends(shelf: &mut Shelf) {
     }
 }
 
-fn trailers(shelf: &mut Shelf) {
+fn trailers(shelf: &mut CaseFile) {
     let accept = "trailer fields are forwarded as trailers or dropped (RFC 9112 §7.1.2, RFC 9110 §6.5.1)";
     for (id, fields) in [
         ("one", "X-T: 1\r\n"),
@@ -257,7 +257,7 @@ fn trailers(shelf: &mut Shelf) {
     );
 }
 
-fn short(shelf: &mut Shelf) {
+fn short(shelf: &mut CaseFile) {
     let why = "incomplete: the last chunk never arrives (RFC 9112 §8)";
     for (id, body) in [
         ("nothing", ""),

@@ -1,8 +1,8 @@
 //! Cases of `Transfer-Encoding` in requests: a single final `chunked`, or none (RFC 9112 §6.1 and §7).
 
-use super::shelf::{Shelf, join};
+use super::shelf::{CaseFile, join};
 
-pub(super) fn fill(shelf: &mut Shelf) {
+pub(super) fn fill(shelf: &mut CaseFile) {
     plain(shelf);
     values(shelf);
     names(shelf);
@@ -16,7 +16,7 @@ fn post(fields: impl AsRef<[u8]>) -> Vec<u8> {
     join(&[b"POST /c HTTP/1.1\r\nHost: a.example\r\n", fields.as_ref(), b"\r\n\r\n", CHUNKS.as_bytes()])
 }
 
-fn plain(shelf: &mut Shelf) {
+fn plain(shelf: &mut CaseFile) {
     let why = "chunked is the final and only coding, in any case (RFC 9112 §6.1, §7)";
     for (id, field) in [
         ("chunked", "Transfer-Encoding: chunked"),
@@ -43,7 +43,7 @@ fn plain(shelf: &mut Shelf) {
     );
 }
 
-fn values(shelf: &mut Shelf) {
+fn values(shelf: &mut CaseFile) {
     let why = "anything but exactly one final chunked is refused (RFC 9112 §6.1, §6.3)";
     for (id, value) in [
         ("identity", &b"identity"[..]),
@@ -91,7 +91,7 @@ fn values(shelf: &mut Shelf) {
     }
 }
 
-fn names(shelf: &mut Shelf) {
+fn names(shelf: &mut CaseFile) {
     let why = "an obscured name is refused as a name, not overlooked (RFC 9112 §5.1, RFC 9110 §5.1)";
     for (id, field) in [
         ("space-before-colon", &b"Transfer-Encoding : chunked"[..]),
@@ -126,7 +126,7 @@ fn names(shelf: &mut Shelf) {
     }
 }
 
-fn copies(shelf: &mut Shelf) {
+fn copies(shelf: &mut CaseFile) {
     let why = "more than one Transfer-Encoding line is refused (RFC 9112 §6.1)";
     for (id, fields) in [
         ("alike", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked"),
@@ -144,7 +144,7 @@ fn copies(shelf: &mut Shelf) {
     }
 }
 
-fn versions(shelf: &mut Shelf) {
+fn versions(shelf: &mut CaseFile) {
     let why = "HTTP/1.0 has no transfer codings: the framing is faulty (RFC 9112 §6.1)";
     for (id, fields) in [
         ("chunked", "Transfer-Encoding: chunked"),

@@ -1,9 +1,9 @@
 //! Cases of field lines: names, colons, values, folding, and fields that are not forwarded (RFC 9112 §5, RFC 9110 §5,
 //! §7.6).
 
-use super::shelf::{Shelf, join};
+use super::shelf::{CaseFile, join};
 
-pub(super) fn fill(shelf: &mut Shelf) {
+pub(super) fn fill(shelf: &mut CaseFile) {
     names(shelf);
     colons(shelf);
     values(shelf);
@@ -22,7 +22,7 @@ fn before_host(field: impl AsRef<[u8]>) -> Vec<u8> {
     join(&[b"GET / HTTP/1.1\r\n", field.as_ref(), b"\r\nHost: a.example\r\n\r\n"])
 }
 
-fn names(shelf: &mut Shelf) {
+fn names(shelf: &mut CaseFile) {
     let why = "the name of a field is a token (RFC 9110 §5.1, §5.6.2)";
     for (id, name) in [
         ("nul", &b"X\0A"[..]),
@@ -63,7 +63,7 @@ fn names(shelf: &mut Shelf) {
     }
 }
 
-fn colons(shelf: &mut Shelf) {
+fn colons(shelf: &mut CaseFile) {
     let empty = "a field without a name ends the list of fields for some readers (RFC 9112 §5)";
     shelf.reject("colon/empty-name", with(": 1"), empty);
     shelf.reject("colon/empty-name-first", before_host(": 1"), empty);
@@ -93,7 +93,7 @@ fn colons(shelf: &mut Shelf) {
     shelf.accept("colon/double", with("X-A:: b"), "the first colon ends the name (RFC 9112 §5)");
 }
 
-fn values(shelf: &mut Shelf) {
+fn values(shelf: &mut CaseFile) {
     for (id, value) in [
         ("empty", &b""[..]),
         ("only-spaces", b"    "),
@@ -134,7 +134,7 @@ fn values(shelf: &mut Shelf) {
     }
 }
 
-fn folding(shelf: &mut Shelf) {
+fn folding(shelf: &mut CaseFile) {
     let why = "line folding is refused (RFC 9112 §5.2)";
     for (id, field) in [
         ("space", "X-A: 1\r\n 2"),
@@ -163,7 +163,7 @@ fn folding(shelf: &mut Shelf) {
     );
 }
 
-fn line_ends(shelf: &mut Shelf) {
+fn line_ends(shelf: &mut CaseFile) {
     let why = "a line ends with CRLF; a bare CR or LF is read differently elsewhere (RFC 9112 §2.2)";
     let head = "GET / HTTP/1.1\r\nHost: a.example";
     for (id, tail) in [
@@ -192,7 +192,7 @@ fn line_ends(shelf: &mut Shelf) {
     shelf.any("end/cut-in-name", format!("{head}\r\nX-"), "incomplete: the head never ends (RFC 9112 §8)");
 }
 
-fn hop_by_hop(shelf: &mut Shelf) {
+fn hop_by_hop(shelf: &mut CaseFile) {
     let why = "the field is hop-by-hop and is not forwarded; the request is (RFC 9110 §7.6.1)";
     for (id, field) in [
         ("keep-alive", "Connection: keep-alive\r\nKeep-Alive: timeout=5"),
@@ -222,7 +222,7 @@ fn hop_by_hop(shelf: &mut Shelf) {
     }
 }
 
-fn aliases(shelf: &mut Shelf) {
+fn aliases(shelf: &mut CaseFile) {
     let why = "some servers map this name to another one (CGI, RFC 3875 §4.1.18); it must not affect \
                framing or trust";
     for field in [
@@ -242,7 +242,7 @@ fn aliases(shelf: &mut Shelf) {
     }
 }
 
-fn limits(shelf: &mut Shelf) {
+fn limits(shelf: &mut CaseFile) {
     let many = |count: usize| {
         let fields: String = (0..count).map(|n| format!("x{n}: 1\r\n")).collect();
         format!("GET / HTTP/1.1\r\nHost: a.example\r\n{fields}\r\n")

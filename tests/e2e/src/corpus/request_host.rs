@@ -1,8 +1,8 @@
 //! Cases of the request's authority: `Host`, duplicates and spelling (RFC 9112 §3.2, RFC 9110 §7.2).
 
-use super::shelf::{Shelf, join};
+use super::shelf::{CaseFile, join};
 
-pub(super) fn fill(shelf: &mut Shelf) {
+pub(super) fn fill(shelf: &mut CaseFile) {
     count(shelf);
     valid(shelf);
     invalid(shelf);
@@ -14,7 +14,7 @@ fn host(value: impl AsRef<[u8]>) -> Vec<u8> {
     join(&[b"GET / HTTP/1.1\r\nHost: ", value.as_ref(), b"\r\n\r\n"])
 }
 
-fn count(shelf: &mut Shelf) {
+fn count(shelf: &mut CaseFile) {
     let why = "an HTTP/1.1 request has exactly one Host (RFC 9112 §3.2)";
     shelf.reject("count/none", "GET / HTTP/1.1\r\n\r\n", why);
     shelf.reject("count/none-but-others", "GET / HTTP/1.1\r\nAccept: */*\r\n\r\n", why);
@@ -41,7 +41,7 @@ fn count(shelf: &mut Shelf) {
     );
 }
 
-fn valid(shelf: &mut Shelf) {
+fn valid(shelf: &mut CaseFile) {
     for value in [
         "a.example:8080",
         "A.Example",
@@ -92,7 +92,7 @@ fn valid(shelf: &mut Shelf) {
     }
 }
 
-fn invalid(shelf: &mut Shelf) {
+fn invalid(shelf: &mut CaseFile) {
     let why = "not uri-host [\":\" port]: answered 400 (RFC 9112 §3.2, RFC 9110 §7.2)";
     for (id, value) in [
         ("comma", &b"a.example,b.example"[..]),
@@ -130,7 +130,7 @@ fn invalid(shelf: &mut Shelf) {
     shelf.reject("invalid/in-1.0", "GET / HTTP/1.0\r\nHost: a/b\r\n\r\n", why);
 }
 
-fn spelling(shelf: &mut Shelf) {
+fn spelling(shelf: &mut CaseFile) {
     let before = "white space before the colon is refused (RFC 9112 §5.1)";
     shelf.reject("spelling/space-before-colon", "GET / HTTP/1.1\r\nHost : a.example\r\n\r\n", before);
     shelf.reject("spelling/tab-before-colon", "GET / HTTP/1.1\r\nHost\t: a.example\r\n\r\n", before);
@@ -178,7 +178,7 @@ fn spelling(shelf: &mut Shelf) {
     );
 }
 
-fn mismatch(shelf: &mut Shelf) {
+fn mismatch(shelf: &mut CaseFile) {
     let why = "the target's authority replaces Host before forwarding (RFC 9112 §3.2.2)";
     shelf.accept(
         "mismatch/other-port",

@@ -1,8 +1,8 @@
 //! Cases of `Content-Length` in requests: spelling, duplicates and conflicts (RFC 9112 §6.2 and §6.3, RFC 9110 §8.6).
 
-use super::shelf::{Shelf, join};
+use super::shelf::{CaseFile, join};
 
-pub(super) fn fill(shelf: &mut Shelf) {
+pub(super) fn fill(shelf: &mut CaseFile) {
     plain(shelf);
     spellings(shelf);
     copies(shelf);
@@ -14,7 +14,7 @@ fn post(fields: impl AsRef<[u8]>, body: impl AsRef<[u8]>) -> Vec<u8> {
     join(&[b"POST /l HTTP/1.1\r\nHost: a.example\r\n", fields.as_ref(), b"\r\n\r\n", body.as_ref()])
 }
 
-fn plain(shelf: &mut Shelf) {
+fn plain(shelf: &mut CaseFile) {
     let why = "a body of that many bytes (RFC 9112 §6.3)";
     shelf.accept("plain/five", post("Content-Length: 5", "hello"), why);
     shelf.accept("plain/zero", post("Content-Length: 0", ""), why);
@@ -51,7 +51,7 @@ fn plain(shelf: &mut Shelf) {
     shelf.accept("plain/body-of-nuls", post("Content-Length: 4", b"\0\r\n\0"), why);
 }
 
-fn spellings(shelf: &mut Shelf) {
+fn spellings(shelf: &mut CaseFile) {
     let why = "Content-Length is 1*DIGIT and nothing else (RFC 9110 §8.6)";
     for (id, value) in [
         ("plus", &b"+5"[..]),
@@ -104,7 +104,7 @@ fn spellings(shelf: &mut Shelf) {
     );
 }
 
-fn copies(shelf: &mut Shelf) {
+fn copies(shelf: &mut CaseFile) {
     let why = "two lengths are refused, equal or not (RFC 9112 §6.3)";
     for (id, fields) in [
         ("different", "Content-Length: 5\r\nContent-Length: 6"),
@@ -128,7 +128,7 @@ fn copies(shelf: &mut Shelf) {
     );
 }
 
-fn with_coding(shelf: &mut Shelf) {
+fn with_coding(shelf: &mut CaseFile) {
     let why = "length and coding together are a sign of smuggling: refused and the connection closed (RFC 9112 §6.3)";
     let chunks = "5\r\nhello\r\n0\r\n\r\n";
     for (id, fields) in [
@@ -177,7 +177,7 @@ fn with_coding(shelf: &mut Shelf) {
     );
 }
 
-fn short(shelf: &mut Shelf) {
+fn short(shelf: &mut CaseFile) {
     let why = "incomplete: fewer bytes than the length arrived (RFC 9112 §8)";
     shelf.any("short/one-missing", post("Content-Length: 5", "hell"), why);
     shelf.any("short/all-missing", post("Content-Length: 5", ""), why);

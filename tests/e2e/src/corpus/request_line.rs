@@ -1,8 +1,8 @@
 //! Cases of the request line: spaces, method, target and version (RFC 9112 §2 and §3).
 
-use super::shelf::{Shelf, join};
+use super::shelf::{CaseFile, join};
 
-pub(super) fn fill(shelf: &mut Shelf) {
+pub(super) fn fill(shelf: &mut CaseFile) {
     spaces(shelf);
     versions(shelf);
     methods(shelf);
@@ -16,7 +16,7 @@ fn line(line: impl AsRef<[u8]>) -> Vec<u8> {
     join(&[line.as_ref(), b"\r\nHost: a.example\r\n\r\n"])
 }
 
-fn spaces(shelf: &mut Shelf) {
+fn spaces(shelf: &mut CaseFile) {
     let why = "a request line has exactly one SP between its parts; other white space reads differently elsewhere \
                (RFC 9112 §3)";
     let lines: [(&str, &[u8]); 12] = [
@@ -46,7 +46,7 @@ fn spaces(shelf: &mut Shelf) {
     );
 }
 
-fn versions(shelf: &mut Shelf) {
+fn versions(shelf: &mut CaseFile) {
     shelf.accept("version/1.1", line("GET / HTTP/1.1"), "the smallest request (RFC 9112 §3)");
     shelf.accept("version/1.0", line("GET / HTTP/1.0"), "HTTP/1.0 is supported (RFC 9110 §2.5)");
     shelf.accept(
@@ -110,7 +110,7 @@ fn versions(shelf: &mut Shelf) {
     }
 }
 
-fn methods(shelf: &mut Shelf) {
+fn methods(shelf: &mut CaseFile) {
     for method in ["HEAD", "OPTIONS", "DELETE", "PATCH", "PROPFIND", "M-SEARCH", "get", "X!#$%&'*+-.^_`|~9"] {
         shelf.accept(
             &format!("method/{method}"),
@@ -173,7 +173,7 @@ fn methods(shelf: &mut Shelf) {
     }
 }
 
-fn target_forms(shelf: &mut Shelf) {
+fn target_forms(shelf: &mut CaseFile) {
     let absolute = "a server accepts the absolute form, and its authority wins over Host (RFC 9112 §3.2.2)";
     shelf.accept("form/absolute", line("GET http://a.example/p?q HTTP/1.1"), absolute);
     shelf.accept("form/absolute-other-host", line("GET http://b.example/p HTTP/1.1"), absolute);
@@ -241,7 +241,7 @@ fn target_forms(shelf: &mut Shelf) {
     );
 }
 
-fn target_bytes(shelf: &mut Shelf) {
+fn target_bytes(shelf: &mut CaseFile) {
     for (id, target) in [
         ("query", "/p?a=b&c=d"),
         ("empty-query", "/p?"),
@@ -311,7 +311,7 @@ fn target_bytes(shelf: &mut Shelf) {
     }
 }
 
-fn line_ends(shelf: &mut Shelf) {
+fn line_ends(shelf: &mut CaseFile) {
     let why = "a line ends with CRLF; a bare CR or LF is read differently elsewhere (RFC 9112 §2.2)";
     shelf.reject("end/lf-everywhere", "GET / HTTP/1.1\nHost: a.example\n\n", why);
     shelf.reject("end/lf-after-request-line", "GET / HTTP/1.1\nHost: a.example\r\n\r\n", why);
@@ -340,7 +340,7 @@ fn line_ends(shelf: &mut Shelf) {
     );
 }
 
-fn limits(shelf: &mut Shelf) {
+fn limits(shelf: &mut CaseFile) {
     shelf.accept(
         "limit/target-4096",
         line(format!("GET /{} HTTP/1.1", "a".repeat(4095))),

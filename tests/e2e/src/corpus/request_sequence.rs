@@ -1,8 +1,8 @@
 //! Cases of several requests per connection, expectations and upgrades: message boundaries (RFC 9112 §9.3).
 
-use super::shelf::{Shelf, join};
+use super::shelf::{CaseFile, join};
 
-pub(super) fn fill(shelf: &mut Shelf) {
+pub(super) fn fill(shelf: &mut CaseFile) {
     pipelines(shelf);
     faults_later(shelf);
     closing(shelf);
@@ -16,7 +16,7 @@ const POST: &[u8] = b"POST /p HTTP/1.1\r\nHost: a.example\r\nContent-Length: 3\r
 const CHUNKED: &[u8] =
     b"POST /k HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
 
-fn pipelines(shelf: &mut Shelf) {
+fn pipelines(shelf: &mut CaseFile) {
     let why = "requests are answered in the order they came (RFC 9112 §9.3.2)";
     shelf.accept("pipeline/two-gets", join(&[GET, NEXT]), why);
     shelf.accept("pipeline/three-gets", join(&[GET, NEXT, GET]), why);
@@ -49,7 +49,7 @@ fn pipelines(shelf: &mut Shelf) {
     );
 }
 
-fn faults_later(shelf: &mut Shelf) {
+fn faults_later(shelf: &mut CaseFile) {
     let why = "after a fault nothing on the connection is read as a request (RFC 9112 §6.3, §9.3)";
     for (id, bad) in [
         ("no-host", &b"GET /2 HTTP/1.1\r\n\r\n"[..]),
@@ -89,7 +89,7 @@ fn faults_later(shelf: &mut Shelf) {
     );
 }
 
-fn closing(shelf: &mut Shelf) {
+fn closing(shelf: &mut CaseFile) {
     let why = "what follows a request that closes the connection is not read (RFC 9112 §9.6)";
     shelf.any(
         "close/then-get",
@@ -114,7 +114,7 @@ fn closing(shelf: &mut Shelf) {
     );
 }
 
-fn expectations(shelf: &mut Shelf) {
+fn expectations(shelf: &mut CaseFile) {
     let post = |expect: &str| {
         format!("POST /e HTTP/1.1\r\nHost: a.example\r\n{expect}\r\nContent-Length: 3\r\n\r\nabc")
     };
@@ -153,7 +153,7 @@ fn expectations(shelf: &mut Shelf) {
     shelf.reject("expect/folded", post("Expect:\r\n 100-continue"), "line folding (RFC 9112 §5.2)");
 }
 
-fn upgrades(shelf: &mut Shelf) {
+fn upgrades(shelf: &mut CaseFile) {
     let why = "until a 101 response, everything is HTTP/1.1 and a pipelined request stays a request \
                (RFC 9110 §7.8)";
     let upgrade: &[u8] = b"GET /u HTTP/1.1\r\nHost: a.example\r\nConnection: Upgrade\r\nUpgrade: foo\r\n\r\n";

@@ -1,8 +1,8 @@
 //! Cases of response bodies: lengths, codings, chunks, and bytes after the body (RFC 9112 §6.3 and §7.1).
 
-use super::shelf::{Shelf, join};
+use super::shelf::{CaseFile, join};
 
-pub(super) fn fill(shelf: &mut Shelf) {
+pub(super) fn fill(shelf: &mut CaseFile) {
     lengths(shelf);
     codings(shelf);
     chunks(shelf);
@@ -18,7 +18,7 @@ fn chunked(body: impl AsRef<[u8]>) -> Vec<u8> {
     ok("Transfer-Encoding: chunked", body)
 }
 
-fn lengths(shelf: &mut Shelf) {
+fn lengths(shelf: &mut CaseFile) {
     shelf.accept(
         "length/five",
         ok("Content-Length: 5", "hello"),
@@ -56,7 +56,7 @@ fn lengths(shelf: &mut Shelf) {
     shelf.reject("short/one-missing-close", ok("Connection: close\r\nContent-Length: 5", "hell"), short);
 }
 
-fn codings(shelf: &mut Shelf) {
+fn codings(shelf: &mut CaseFile) {
     let body = "3\r\nabc\r\n0\r\n\r\n";
     let both = "length and coding together are answered 502 (RFC 9112 §6.3)";
     shelf.reject("coding/with-length", ok("Transfer-Encoding: chunked\r\nContent-Length: 13", body), both);
@@ -119,7 +119,7 @@ fn codings(shelf: &mut Shelf) {
     );
 }
 
-fn chunks(shelf: &mut Shelf) {
+fn chunks(shelf: &mut CaseFile) {
     for (id, body) in [
         ("none", "0\r\n\r\n"),
         ("two", "3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"),
@@ -171,7 +171,7 @@ fn chunks(shelf: &mut Shelf) {
     }
 }
 
-fn until_close(shelf: &mut Shelf) {
+fn until_close(shelf: &mut CaseFile) {
     let why = "without length and coding the end of the connection ends the body (RFC 9112 §6.3)";
     shelf.accept("close/plain", ok("X-A: 1", "hello"), why);
     shelf.accept("close/announced", ok("Connection: close", "hello"), why);
@@ -195,7 +195,7 @@ fn until_close(shelf: &mut Shelf) {
     shelf.accept("close/404", "HTTP/1.1 404 Not Found\r\n\r\nnone", why);
 }
 
-fn extra(shelf: &mut Shelf) {
+fn extra(shelf: &mut CaseFile) {
     let why = "bytes after a complete response belong to no request: the connection is not reused \
                (RFC 9112 §6.3, §9.2)";
     let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";

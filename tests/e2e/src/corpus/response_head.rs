@@ -1,8 +1,8 @@
 //! Cases of response heads: status lines, fields, interim responses (RFC 9112 §4 and §5, RFC 9110 §15).
 
-use super::shelf::{Shelf, join};
+use super::shelf::{CaseFile, join};
 
-pub(super) fn fill(shelf: &mut Shelf) {
+pub(super) fn fill(shelf: &mut CaseFile) {
     status_lines(shelf);
     fields(shelf);
     line_ends(shelf);
@@ -19,7 +19,7 @@ fn with(field: impl AsRef<[u8]>) -> Vec<u8> {
     join(&[b"HTTP/1.1 200 OK\r\n", field.as_ref(), b"\r\nContent-Length: 2\r\n\r\nok"])
 }
 
-fn status_lines(shelf: &mut Shelf) {
+fn status_lines(shelf: &mut CaseFile) {
     for line in [
         "HTTP/1.1 200 OK",
         "HTTP/1.1 200 ",
@@ -97,7 +97,7 @@ fn status_lines(shelf: &mut Shelf) {
     }
 }
 
-fn fields(shelf: &mut Shelf) {
+fn fields(shelf: &mut CaseFile) {
     for (id, field) in [
         ("cookies", &b"Set-Cookie: a=1\r\nSet-Cookie: b=2; Path=/"[..]),
         ("empty-value", b"X-A:"),
@@ -148,7 +148,7 @@ fn fields(shelf: &mut Shelf) {
     }
 }
 
-fn line_ends(shelf: &mut Shelf) {
+fn line_ends(shelf: &mut CaseFile) {
     let why = "a line ends with CRLF (RFC 9112 §2.2)";
     for (id, bytes) in [
         ("lf-everywhere", "HTTP/1.1 200 OK\nContent-Length: 2\n\nok"),
@@ -178,7 +178,7 @@ fn line_ends(shelf: &mut Shelf) {
     shelf.reject("end/http-0.9-body", "<html>hello</html>", "a response needs a head (RFC 9112 §4)");
 }
 
-fn interim(shelf: &mut Shelf) {
+fn interim(shelf: &mut CaseFile) {
     let last = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
     let why = "interim responses come before the final one and have no body (RFC 9110 §15.2)";
     for (id, before) in [
@@ -238,7 +238,7 @@ fn interim(shelf: &mut Shelf) {
     );
 }
 
-fn without_body(shelf: &mut Shelf) {
+fn without_body(shelf: &mut CaseFile) {
     shelf.accept(
         "no-body/204",
         "HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n",
@@ -310,7 +310,7 @@ fn without_body(shelf: &mut Shelf) {
     shelf.answers("HEAD");
 }
 
-fn limits(shelf: &mut Shelf) {
+fn limits(shelf: &mut CaseFile) {
     let many: String = (0..1000).map(|n| format!("x{n}: 1\r\n")).collect();
     shelf.reject(
         "limit/fields-1000",

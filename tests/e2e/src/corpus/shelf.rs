@@ -10,7 +10,7 @@ use super::{
 
 /// Cases of one subject, which form one file of the corpus.
 #[derive(Clone, Debug)]
-pub struct Shelf {
+pub struct CaseFile {
     /// File name without extension, and the first part of each id.
     pub name: &'static str,
     /// Cases of the shelf.
@@ -19,21 +19,21 @@ pub struct Shelf {
 }
 
 /// Returns all of eddy's own cases.
-pub fn own_shelves() -> Vec<Shelf> {
+pub fn eddy_case_files() -> Vec<CaseFile> {
     vec![
-        Shelf::filled("request-line", FramingCaseKind::Request, request_line::fill),
-        Shelf::filled("request-host", FramingCaseKind::Request, request_host::fill),
-        Shelf::filled("request-fields", FramingCaseKind::Request, request_fields::fill),
-        Shelf::filled("request-length", FramingCaseKind::Request, request_length::fill),
-        Shelf::filled("request-coding", FramingCaseKind::Request, request_coding::fill),
-        Shelf::filled("request-chunks", FramingCaseKind::Request, request_chunks::fill),
-        Shelf::filled("request-sequence", FramingCaseKind::Request, request_sequence::fill),
-        Shelf::filled("response-head", FramingCaseKind::Response, response_head::fill),
-        Shelf::filled("response-body", FramingCaseKind::Response, response_body::fill),
+        CaseFile::filled("request-line", FramingCaseKind::Request, request_line::fill),
+        CaseFile::filled("request-host", FramingCaseKind::Request, request_host::fill),
+        CaseFile::filled("request-fields", FramingCaseKind::Request, request_fields::fill),
+        CaseFile::filled("request-length", FramingCaseKind::Request, request_length::fill),
+        CaseFile::filled("request-coding", FramingCaseKind::Request, request_coding::fill),
+        CaseFile::filled("request-chunks", FramingCaseKind::Request, request_chunks::fill),
+        CaseFile::filled("request-sequence", FramingCaseKind::Request, request_sequence::fill),
+        CaseFile::filled("response-head", FramingCaseKind::Response, response_head::fill),
+        CaseFile::filled("response-body", FramingCaseKind::Response, response_body::fill),
     ]
 }
 
-impl Shelf {
+impl CaseFile {
     fn filled(name: &'static str, kind: FramingCaseKind, fill: fn(&mut Self)) -> Self {
         let mut shelf = Self { name, cases: Vec::new(), kind };
         fill(&mut shelf);

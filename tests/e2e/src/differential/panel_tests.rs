@@ -33,7 +33,7 @@ async fn every_parser_agrees_on_plain_requests() {
 }
 
 #[tokio::test]
-async fn a_message_that_is_read_in_two_ways_is_noticed() {
+async fn an_ambiguous_message_is_detected() {
     let mut panel = Panel::start().await.unwrap();
     let raw =
         b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n";

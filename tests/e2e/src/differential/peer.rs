@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::seen::{ParserObservation, Question};
+use super::seen::{ParserInput, ParserObservation};
 use crate::place::{self, TempDir};
 use crate::wire::within;
 
@@ -64,7 +64,7 @@ impl ParserProcess {
 
     /// Lets the parser read all of `raw`.
     pub(super) async fn read(&mut self, raw: &[u8]) -> Result<ParserObservation> {
-        let mut line = serde_json::to_string(&Question::new(raw))?;
+        let mut line = serde_json::to_string(&ParserInput::new(raw))?;
         line.push('\n');
         let mut answer = String::new();
         within("answer of a parser", async {

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn opinions_survive_the_file() {
+    fn recorded_verdicts_round_trip_through_the_file() {
         let seen = ParserObservation { messages: Vec::new(), error: "it says \"no\"\nand more".to_owned() };
         for opinion in [Opinion::Same, Opinion::Refuses("bad".to_owned())] {
             assert_eq!(Opinion::parse(&opinion.to_text()), Some(opinion));
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_tell_bytes_and_expectations_apart() {
+    fn keys_distinguish_bytes_and_expectations() {
         let message = SeenMessage { method: "GET".into(), ..SeenMessage::default() };
         assert_ne!(key_of(b"a", &[]), key_of(b"b", &[]));
         assert_ne!(key_of(b"a", &[]), key_of(b"a", &[message]));

@@ -30,11 +30,11 @@ pub struct SeenMessage {
 
 /// Input of a parser in another process.
 #[derive(Serialize)]
-pub(super) struct Question {
+pub(super) struct ParserInput {
     raw: String,
 }
 
-impl Question {
+impl ParserInput {
     pub(super) fn new(raw: &[u8]) -> Self {
         Self { raw: BASE64.encode(raw) }
     }

@@ -90,7 +90,7 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_matches_any_text() {
         assert!(matches("a/*", "a/b"));
         assert!(matches("a/*#1", "a/b#2 #1"));
         assert!(matches("a/b", "a/b"));

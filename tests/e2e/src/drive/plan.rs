@@ -11,7 +11,7 @@ pub struct RequestCasePlan {
     /// Whether the case ends in the middle of a message.
     pub is_cut: bool,
     /// Whether a strict parser rejects the case.
-    pub is_bad: bool,
+    pub is_invalid: bool,
 }
 
 /// Set of ways to cut a case.
@@ -39,7 +39,7 @@ impl RequestCasePlan {
                     break;
                 }
                 ParseOutcome::Bad(_) => {
-                    plan.is_bad = true;
+                    plan.is_invalid = true;
                     break;
                 }
             }

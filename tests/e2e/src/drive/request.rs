@@ -113,7 +113,7 @@ impl RequestDriver {
                     break;
                 }
             }
-            canary.sing().await.with_context(|| format!("the canary after {}", case.name()))?;
+            canary.run_canary().await.with_context(|| format!("the canary after {}", case.name()))?;
         }
     }
 
@@ -139,13 +139,13 @@ impl RequestDriver {
         let mut outcome = AttemptOutcome { answers: Vec::new(), ending: AttemptEnd::Open, is_pushed: false };
         loop {
             let count = outcome.answers.len();
-            let is_answered = !plan.is_bad && !plan.is_cut && count == plan.messages.len();
+            let is_answered = !plan.is_invalid && !plan.is_cut && count == plan.messages.len();
             let is_open = outcome.answers.last().is_none_or(WireResponse::is_keep_alive);
             if is_answered && is_open && client.unused().is_empty() {
                 return Ok(outcome);
             }
             let limit = match (is_finished, push_after) {
-                (true, _) => LAST_WORD,
+                (true, _) => FINAL_RESPONSE_TIME_MAX,
                 (false, Some(last)) if last == count => Duration::ZERO,
                 (false, _) => QUIET,
             };
@@ -185,11 +185,11 @@ impl Canary {
         let source = place::client_address(lane);
         let mut canary = Self { client: WireClient::connect_from(source, gateway).await?, source };
         // The gateway soon closes a connection without a first request.
-        canary.sing().await?;
+        canary.run_canary().await?;
         Ok(canary)
     }
 
-    async fn sing(&mut self) -> Result<()> {
+    async fn run_canary(&mut self) -> Result<()> {
         let target = format!("/canary/{}", place::next_number());
         let request = format!("GET {target} HTTP/1.1\r\nHost: canary.example\r\n\r\n");
         let response = self.client.exchange(request).await?;
@@ -205,4 +205,4 @@ const LANES: u32 = 48;
 /// Silence of a gateway that has all bytes of a case before the client shuts down its sending side.
 const QUIET: Duration = Duration::from_secs(3);
 /// Longest time after that until the gateway's last response.
-const LAST_WORD: Duration = Duration::from_secs(10);
+const FINAL_RESPONSE_TIME_MAX: Duration = Duration::from_secs(10);

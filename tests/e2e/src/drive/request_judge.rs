@@ -133,7 +133,7 @@ fn judge_expectation(
     let good = statuses.iter().filter(|status| **status == 200).count();
     match case.expect {
         Expect::Accept => {
-            let wanted = if plan.is_bad { 1 } else { plan.messages.len() };
+            let wanted = if plan.is_invalid { 1 } else { plan.messages.len() };
             if good != wanted || statuses.len() != wanted || messages.len() != wanted {
                 found.push(format!(
                     "(e) expected to be accepted: {wanted} messages; answers {statuses:?}, {} forwarded",

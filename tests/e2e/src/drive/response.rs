@@ -122,7 +122,7 @@ impl ResponseDriver {
                     }
                     Err(error) => found.push(format!("{error:#}")),
                 }
-                if let Err(error) = sing(gateway, &lane).await {
+                if let Err(error) = run_canary(gateway, &lane).await {
                     found.push(format!("(f) the next request on this upstream connection: {error:#}"));
                 }
                 for what in found {
@@ -196,7 +196,7 @@ fn strictly(case: &FramingCase) -> Option<(WireResponse, usize)> {
     }
 }
 
-async fn sing(gateway: SocketAddr, lane: &OriginLane) -> Result<()> {
+async fn run_canary(gateway: SocketAddr, lane: &OriginLane) -> Result<()> {
     let target = format!("{}/canary/{}", lane.prefix, place::next_number());
     let mut client = WireClient::connect(gateway).await?;
     let answer = client.exchange(format!("GET {target} HTTP/1.1\r\nHost: canary.example\r\n\r\n")).await?;

@@ -46,7 +46,7 @@ impl EvilSite {
     pub async fn start(cpu_ms: u32) -> Result<Self> {
         let folder = TempDir::new("evil")?;
         let mut site = EvilFilterConfig::default();
-        site.define_good(&folder)?;
+        site.define_correct_filters(&folder)?;
         for (index, (told, code)) in SCRIPTS.iter().enumerate() {
             let source = script(code).replace('\n', "\n        ");
             let keys =
@@ -80,7 +80,7 @@ struct EvilFilterConfig {
 }
 
 impl EvilFilterConfig {
-    fn define_good(&mut self, folder: &TempDir) -> Result<()> {
+    fn define_correct_filters(&mut self, folder: &TempDir) -> Result<()> {
         let mark = r#"(func (export "proxy_on_response_headers") (param i32 i32 i32) (result i32)
             (drop (call $replace (i32.const 2) `x-module` `ok`)) (i32.const 0))"#;
         let path = folder.join("good.wasm");

@@ -52,7 +52,7 @@ pub enum RequestOutcome {
     /// The response has another status than the origin sends.
     Status(u16),
     /// The response belongs to another request.
-    Crossed,
+    OtherResponse,
     /// The response or the request body was altered in transit.
     Altered,
     /// The response was truncated.
@@ -201,7 +201,7 @@ impl JournalLoadWorker {
             return (hash, RequestOutcome::Status(answer.status), may_go_on);
         }
         let outcome = if answer.fields.text("x-id") != id.to_string() {
-            RequestOutcome::Crossed
+            RequestOutcome::OtherResponse
         } else if answer.fields.text("x-hash") != format!("{hash:x}") || answer.body != answer_body(id) {
             RequestOutcome::Altered
         } else {

@@ -9,5 +9,5 @@ mod verdict;
 pub use load::{ClientJournalEntry, Load, RequestOutcome, RunningLoad};
 pub use message::{Numbers, hash_of};
 pub use origin::{JournalOrigin, OriginJournalEntry};
-pub use relay::{FaultyRelay, Plant};
+pub use relay::{FaultyRelay, InjectedFault};
 pub use verdict::JournalSummary;

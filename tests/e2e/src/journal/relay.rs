@@ -14,11 +14,11 @@ use crate::wire::{ParseOutcome, WireClient, WireRequest, read_request};
 
 /// Fault of the relay, injected once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plant {
+pub enum InjectedFault {
     /// No fault.
     Nothing,
     /// Answers a request by itself.
-    Lose,
+    AnswerItself,
     /// Drops a request and its connection.
     Drop,
     /// Sends a request twice.
@@ -26,7 +26,7 @@ pub enum Plant {
     /// Changes a byte of a request body.
     AlterRequest,
     /// Changes a byte of a response body.
-    AlterAnswer,
+    AlterResponse,
     /// Answers a request with the response to another one.
     Cross,
     /// Closes an idle connection without an announcement.
@@ -42,7 +42,7 @@ pub struct FaultyRelay {
 
 struct RelayState {
     origin: SocketAddr,
-    plant: Plant,
+    plant: InjectedFault,
     count: AtomicU64,
 }
 
@@ -51,7 +51,7 @@ impl FaultyRelay {
     ///
     /// # Errors
     /// When no socket can be bound.
-    pub async fn start(origin: SocketAddr, plant: Plant) -> Result<Self> {
+    pub async fn start(origin: SocketAddr, plant: InjectedFault) -> Result<Self> {
         let listener = TcpListener::bind(place::any_port()).await?;
         let address = listener.local_addr()?;
         let shared = Arc::new(RelayState { origin, plant, count: AtomicU64::new(0) });
@@ -108,31 +108,31 @@ async fn relay(
     stream: &mut TcpStream,
     link: &mut WireClient,
     shared: &RelayState,
-    plant: Option<Plant>,
+    plant: Option<InjectedFault>,
     request: &WireRequest,
     mut raw: Vec<u8>,
 ) -> Result<()> {
     match plant {
-        Some(Plant::Drop) => bail!("planted"),
-        Some(Plant::AlterRequest) => {
+        Some(InjectedFault::Drop) => bail!("planted"),
+        Some(InjectedFault::AlterRequest) => {
             // Last byte of the data: the line ends of a chunked body come after it.
             let last = request.body.last().copied().unwrap_or_default();
             if let Some(byte) = raw.iter_mut().rev().find(|byte| **byte == last) {
                 *byte ^= 1;
             }
         }
-        Some(Plant::Duplicate) => {
+        Some(InjectedFault::Duplicate) => {
             let mut other = WireClient::connect(shared.origin).await?;
             other.send(&raw).await?;
             other.answer("POST").await?;
         }
         _ => {}
     }
-    if plant == Some(Plant::Cross) {
+    if plant == Some(InjectedFault::Cross) {
         raw = b"GET /j/0 HTTP/1.1\r\nHost: x\r\n\r\n".to_vec();
     }
     let method = String::from_utf8_lossy(&request.method).into_owned();
-    let mut answer = if plant == Some(Plant::Lose) {
+    let mut answer = if plant == Some(InjectedFault::AnswerItself) {
         let id = request.target_text().trim_start_matches("/j/").parse().unwrap_or_default();
         let mut answer = Vec::new();
         super::message::write_answer(id, super::message::hash_of(&request.body), &mut answer);
@@ -142,13 +142,13 @@ async fn relay(
         let answer = link.answer(&method).await?.response;
         write(&answer)
     };
-    if plant == Some(Plant::AlterAnswer)
+    if plant == Some(InjectedFault::AlterResponse)
         && let Some(byte) = answer.last_mut()
     {
         *byte ^= 1;
     }
     stream.write_all(&answer).await?;
-    if plant == Some(Plant::CloseIdle) { bail!("planted") } else { Ok(()) }
+    if plant == Some(InjectedFault::CloseIdle) { bail!("planted") } else { Ok(()) }
 }
 
 fn write(answer: &crate::wire::WireResponse) -> Vec<u8> {

@@ -54,7 +54,7 @@ impl JournalSummary {
         let mut is_clean = one.outcome == RequestOutcome::Answered;
         match one.outcome {
             RequestOutcome::Answered => {}
-            RequestOutcome::Crossed => self.crossed += 1,
+            RequestOutcome::OtherResponse => self.crossed += 1,
             RequestOutcome::Altered => self.altered += 1,
             RequestOutcome::Status(_)
             | RequestOutcome::Cut
@@ -93,11 +93,11 @@ impl JournalSummary {
 
     /// Whether every request arrived exactly once and was answered.
     pub fn is_exactly_once(&self) -> bool {
-        self.is_unharmed() && self.failures() == 0 && self.lost == 0
+        self.has_no_corruption() && self.failures() == 0 && self.lost == 0
     }
 
     /// Whether nothing was duplicated, altered or answered with another response; requests may have failed.
-    pub fn is_unharmed(&self) -> bool {
+    pub fn has_no_corruption(&self) -> bool {
         self.duplicated + self.altered + self.crossed + self.foreign == 0
     }
 }

@@ -45,7 +45,7 @@ fn a_fault_is_planted_once_or_not_at_all() {
 }
 
 #[test]
-fn what_is_no_fault_is_refused() {
+fn an_invalid_fault_is_refused() {
     for text in [
         "x",
         "== a: b\nfile: c\n<<<<\nx\n====\ny\n>>>>",

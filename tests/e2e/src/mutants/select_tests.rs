@@ -63,7 +63,7 @@ fn fault(name: &str, file: &str, replace: &str) -> String {
 }
 
 #[test]
-fn a_run_holds_until_the_file_or_the_fault_changes() {
+fn a_result_is_valid_until_the_file_or_the_fault_changes() {
     let mut repository = Repository::new();
     assert_eq!(repository.selected(&MutantSelection::Stale), ["one", "two"]);
     repository.enter("one", "detected by `cargo test it`");

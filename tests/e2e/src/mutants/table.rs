@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn another_text_is_an_empty_table() {
+    fn an_unreadable_table_is_empty() {
         let folder = TempDir::new("table").unwrap();
         let path = folder.join("RESULT.md");
         fs::write(&path, "# Title\n\n| fault | what is wrong | verdict |\n|---|---|---|\n| a | b | c |\n")

@@ -87,7 +87,7 @@ pub struct Log {
 /// Chooses the script of a request.
 pub(super) type Choose = dyn Fn(TapRequest<'_>) -> OriginScript + Send + Sync;
 /// Chooses the script of a new connection, before any bytes are read from it.
-pub(super) type Greet = dyn Fn(usize) -> Option<OriginScript> + Send + Sync;
+pub(super) type ChooseScript = dyn Fn(usize) -> Option<OriginScript> + Send + Sync;
 
 impl TapOrigin {
     /// Starts an origin that answers every request with [`echo`].
@@ -134,7 +134,7 @@ impl TapOrigin {
         let listener = TcpListener::bind(address).await.context("cannot bind the origin")?;
         let address = listener.local_addr()?;
         let log = Log::default();
-        let (greet, choose): (Arc<Greet>, Arc<Choose>) = (Arc::new(greet), Arc::new(choose));
+        let (greet, choose): (Arc<ChooseScript>, Arc<Choose>) = (Arc::new(greet), Arc::new(choose));
         let accepting = tokio::spawn(accept(listener, log.clone(), greet, choose));
         Ok(Self { address, log, accepting })
     }
@@ -186,7 +186,7 @@ impl Drop for TapOrigin {
     }
 }
 
-async fn accept(listener: TcpListener, log: Log, greet: Arc<Greet>, choose: Arc<Choose>) {
+async fn accept(listener: TcpListener, log: Log, greet: Arc<ChooseScript>, choose: Arc<Choose>) {
     let mut connections = tokio::task::JoinSet::new();
     for number in 0.. {
         let Ok((stream, _)) = listener.accept().await else {

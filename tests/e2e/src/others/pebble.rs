@@ -30,7 +30,7 @@ pub struct PebblePrograms {
 #[derive(Clone, Debug)]
 pub struct PebbleSettings {
     /// Address that every host name resolves to.
-    pub hosts_at: IpAddr,
+    pub resolve_all_to: IpAddr,
     /// Port of HTTP challenges at the hosts.
     pub http_port: u16,
     /// Port of TLS challenges at the hosts.
@@ -102,7 +102,7 @@ impl Pebble {
         fs::write(folder.join("pebble.json"), config.to_string())?;
         let mut names = Command::new(&programs.names);
         names.args(["-http01", "", "-https01", "", "-doh", "", "-tlsalpn01", "", "-defaultIPv6", ""]);
-        names.args(["-defaultIPv4", &settings.hosts_at.to_string(), "-dnsserver", &dns.to_string()]);
+        names.args(["-defaultIPv4", &settings.resolve_all_to.to_string(), "-dnsserver", &dns.to_string()]);
         names.args(["-management", &names_management.to_string()]);
         let mut authority = Command::new(&programs.authority);
         authority.arg("-config").arg(folder.join("pebble.json")).args(["-dnsserver", &dns.to_string()]);

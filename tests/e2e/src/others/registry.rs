@@ -135,7 +135,7 @@ mod tests {
     use crate::place::{next_number, tree};
 
     #[test]
-    fn a_crate_unpacked_inside_of_the_tree_is_no_member_of_its_workspace() {
+    fn a_crate_unpacked_inside_the_tree_is_not_a_workspace_member() {
         let name = format!("unpacked-{}-{}", std::process::id(), next_number());
         let folder = tree().join("target/tmp").join(name);
         fs::create_dir_all(folder.join("src")).unwrap();

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 use test_peers::ENVOY;
 
-use super::crowd::Crowd;
+use super::parallel_client::ParallelClient;
 use crate::place::TempDir;
 
 /// A running Envoy, stopped on drop.
@@ -112,8 +112,8 @@ impl Envoy {
     }
 
     /// Returns clients of its listener.
-    pub fn clients(&self) -> Crowd {
-        Crowd::to(&self.socket())
+    pub fn clients(&self) -> ParallelClient {
+        ParallelClient::to(&self.socket())
     }
 
     /// Returns its log.

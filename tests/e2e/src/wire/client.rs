@@ -240,7 +240,7 @@ impl WireClient {
     ///
     /// # Errors
     /// As [`WireClient::answer`].
-    pub async fn get_answer(&mut self) -> Result<WireResponse> {
+    pub async fn read_get_response(&mut self) -> Result<WireResponse> {
         Ok(self.answer("GET").await?.response)
     }
 

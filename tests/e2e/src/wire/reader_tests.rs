@@ -42,7 +42,7 @@ fn every_proper_prefix_is_partial() {
 }
 
 #[test]
-fn refuses_what_no_strict_reader_takes() {
+fn refuses_messages_that_strict_parsers_refuse() {
     let refused: [&[u8]; 9] = [
         b"GET / HTTP/1.1\nHost: x\n\n",
         b"GET  / HTTP/1.1\r\nHost: x\r\n\r\n",

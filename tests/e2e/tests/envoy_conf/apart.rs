@@ -4,7 +4,7 @@
 
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
-use eddy_e2e::peer::{Crowd, EchoUpstream, Envoy, Reply, bootstrap};
+use eddy_e2e::peer::{EchoUpstream, Envoy, ParallelClient, Reply, bootstrap};
 use serde_json::{Value, json};
 
 /// A request, and the results of eddy and Envoy.
@@ -37,7 +37,7 @@ async fn answers(config: &str, requests: &[Vec<u8>]) -> Result<(Vec<Reply>, Vec<
     let gateway =
         TestGateway::launch(config, Launch { substitutes, file: Some("envoy.json"), ..Launch::default() })
             .await?;
-    let ours = Crowd::to(&gateway.directory().join("site.sock")).ask_all(requests)?;
+    let ours = ParallelClient::to(&gateway.directory().join("site.sock")).ask_all(requests)?;
     gateway.stop().await?;
     let theirs = match Envoy::find_or_omit()? {
         Some(program) => {
@@ -86,7 +86,7 @@ async fn heads_are_read_strictly() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trees_compare_each_line_of_a_field() -> Result<()> {
+async fn matcher_trees_compare_each_line_of_a_header() -> Result<()> {
     let input = json!({
         "name": "field",
         "typed_config": {
@@ -103,7 +103,7 @@ async fn trees_compare_each_line_of_a_field() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_scheme_that_a_client_tells_is_its_own() -> Result<()> {
+async fn x_forwarded_proto_of_a_client_is_matched_as_sent() -> Result<()> {
     let wanted =
         json!({"prefix": "/", "headers": [{"name": "x-forwarded-proto", "string_match": {"exact": "http"}}]});
     let (told, untold) = (get("/", "x-forwarded-proto: http\r\n"), get("/", ""));
@@ -113,7 +113,7 @@ async fn the_scheme_that_a_client_tells_is_its_own() -> Result<()> {
 
 /// An apparent difference that is none.
 #[tokio::test(flavor = "multi_thread")]
-async fn expressions_are_of_bytes_in_both() -> Result<()> {
+async fn regular_expressions_match_bytes_in_both() -> Result<()> {
     let field = |regex: &str| json!([{"name": "x-a", "string_match": {"safe_regex": {"regex": regex}}}]);
     let routes = json!([
         says("one", json!({"prefix": "/", "headers": field(".")})),
@@ -146,7 +146,7 @@ async fn a_rewrite_that_leaves_no_path_is_not_sent() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn templates_see_no_parameters_where_paths_have_none() -> Result<()> {
+async fn path_templates_ignore_path_parameters() -> Result<()> {
     let kind = "type.googleapis.com/envoy.extensions.path.match.uri_template.v3.UriTemplateMatchConfig";
     let template = json!({
         "name": "envoy.path.match.uri_template.uri_template_matcher",
@@ -162,7 +162,7 @@ async fn templates_see_no_parameters_where_paths_have_none() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_fields_of_the_gateway_are_added() -> Result<()> {
+async fn no_gateway_headers_are_added() -> Result<()> {
     let route = json!({"match": {"prefix": "/"}, "route": {"cluster": "one"}});
     let table =
         json!({"name": "site", "virtual_hosts": [{"name": "all", "domains": ["*"], "routes": [route]}]});

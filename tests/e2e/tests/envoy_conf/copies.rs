@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use anyhow::{Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::TapOrigin;
-use eddy_e2e::peer::{Crowd, EchoUpstream, Envoy, bootstrap};
+use eddy_e2e::peer::{EchoUpstream, Envoy, ParallelClient, bootstrap};
 use serde_json::{Value, json};
 
 /// A path, the host that the client sends, and the host of the mirrored request.
@@ -45,7 +45,7 @@ fn configuration(copies: SocketAddr) -> Result<String> {
 }
 
 /// Sends the requests and returns the path and host of each mirrored request.
-async fn copied(mut clients: Crowd, copies: &TapOrigin) -> Result<Vec<(String, String)>> {
+async fn copied(mut clients: ParallelClient, copies: &TapOrigin) -> Result<Vec<(String, String)>> {
     let requests =
         COPIES.map(|(path, host, _)| format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").into_bytes());
     let replies = clients.ask_all(&requests)?;
@@ -59,7 +59,7 @@ async fn copied(mut clients: Crowd, copies: &TapOrigin) -> Result<Vec<(String, S
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn copies_name_the_hosts_that_envoys_do() -> Result<()> {
+async fn mirrored_requests_have_the_same_host_as_with_envoy() -> Result<()> {
     let upstream = EchoUpstream::start()?;
     let mut expected = COPIES.map(|(path, _, host)| (path.to_owned(), host.to_owned())).to_vec();
     // Two policies of one route, each with its own host.
@@ -70,7 +70,7 @@ async fn copies_name_the_hosts_that_envoys_do() -> Result<()> {
     let substitutes = vec![("ECHO".to_owned(), upstream.path().display().to_string())];
     let launch = Launch { substitutes, file: Some("envoy.json"), ..Launch::default() };
     let gateway = TestGateway::launch(&configuration(copies.address())?, launch).await?;
-    let ours = copied(Crowd::to(&gateway.directory().join("site.sock")), &copies).await?;
+    let ours = copied(ParallelClient::to(&gateway.directory().join("site.sock")), &copies).await?;
     ensure!(ours == expected, "eddy: {ours:?}");
     gateway.stop().await?;
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use anyhow::{Context, Result, anyhow, ensure};
 use eddy_dialects::check;
-use eddy_e2e::peer::Questions;
+use eddy_e2e::peer::EnvoyQueries;
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::normalise::Normal;
 use eddy_route::{PathPattern, RouteRequest, RouteScratch, Rule, ValueMatch, ValueTest};
@@ -33,7 +33,7 @@ impl Coverage {
     }
 
     /// Adds the requests of a configuration.
-    pub(crate) fn add(&mut self, questions: &Questions) -> Result<()> {
+    pub(crate) fn add(&mut self, questions: &EnvoyQueries) -> Result<()> {
         let checked = check(&[SourceText::new("envoy.json", &questions.config)])
             .map_err(|problems| anyhow!("{problems:?}"))?;
         let config = checked.config;

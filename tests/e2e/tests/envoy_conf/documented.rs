@@ -61,7 +61,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn the_page_of_examples_is_as_it_should_be() -> Result<()> {
+fn the_generated_page_of_examples_is_up_to_date() -> Result<()> {
     ensure!(EXAMPLES.len() >= 40, "{} examples", EXAMPLES.len());
     let mut page = format!(
         "# Examples of Envoy's documentation\n\n\

@@ -4,7 +4,7 @@
 //! is a target, fields as `name=value` (`host` and `method` among them), `=>` and the response.
 
 use anyhow::{Context, Result};
-use eddy_e2e::peer::{Questions, bootstrap};
+use eddy_e2e::peer::{EnvoyQueries, bootstrap};
 use serde_json::{Value, json};
 
 /// An example: its section in the documentation, its subject, its configuration, requests and responses.
@@ -30,7 +30,7 @@ use ExampleConfig::{Host, Routes, Whole};
 type LeftOut = (String, String);
 
 /// Returns the configurations and requests of all examples, with each expected response and its source.
-pub(crate) fn all() -> Result<(Vec<Questions>, Vec<LeftOut>)> {
+pub(crate) fn all() -> Result<(Vec<EnvoyQueries>, Vec<LeftOut>)> {
     let (mut hosts, mut requests, mut expected) = (Vec::new(), Vec::new(), Vec::new());
     let mut wholes = Vec::new();
     for (number, example) in EXAMPLES.iter().enumerate() {
@@ -58,7 +58,7 @@ pub(crate) fn all() -> Result<(Vec<Questions>, Vec<LeftOut>)> {
             own.into_iter().map(|(request, line, answer)| (request, (line, answer))).unzip();
         if let Some(config) = config {
             wholes.push((
-                Questions { config: bootstrap(&config, &settings, &["one"]), requests: asked },
+                EnvoyQueries { config: bootstrap(&config, &settings, &["one"]), requests: asked },
                 answers,
             ));
         } else {
@@ -67,7 +67,7 @@ pub(crate) fn all() -> Result<(Vec<Questions>, Vec<LeftOut>)> {
         }
     }
     let shared = bootstrap(&json!({"name": "examples", "virtual_hosts": hosts}), &json!({}), &["one"]);
-    let mut questions = vec![Questions { config: shared, requests }];
+    let mut questions = vec![EnvoyQueries { config: shared, requests }];
     for (own, answers) in wholes {
         questions.push(own);
         expected.extend(answers);

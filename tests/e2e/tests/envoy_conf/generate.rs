@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use eddy_e2e::peer::{Questions, bootstrap};
+use eddy_e2e::peer::{EnvoyQueries, bootstrap};
 use serde_json::{Value, json};
 
 use crate::actions::{CLUSTERS, act, fields};
@@ -12,7 +12,7 @@ use crate::tree;
 
 /// Configurations, and how often each kind of route occurs in them.
 pub(crate) struct Generated {
-    pub(crate) questions: Vec<Questions>,
+    pub(crate) questions: Vec<EnvoyQueries>,
     pub(crate) counts: BTreeMap<String, usize>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct RouteConfigGenerator<'m> {
 }
 
 impl RouteConfigGenerator<'_> {
-    fn configuration(&mut self, settings: &Value, routes: &Value, hosts: usize) -> Questions {
+    fn configuration(&mut self, settings: &Value, routes: &Value, hosts: usize) -> EnvoyQueries {
         let (mut virtual_hosts, mut requests) = (Vec::new(), Vec::new());
         for host in 0..hosts {
             let name = format!("t{host}.test");
@@ -77,7 +77,7 @@ impl RouteConfigGenerator<'_> {
         if self.draw.percent(50) {
             own["most_specific_header_mutations_wins"] = true.into();
         }
-        Questions { config: bootstrap(&own, settings, &CLUSTERS), requests }
+        EnvoyQueries { config: bootstrap(&own, settings, &CLUSTERS), requests }
     }
 
     fn virtual_host(&mut self, name: &str, requests: &mut Vec<Vec<u8>>) -> Value {

@@ -22,7 +22,8 @@ use anyhow::{Context, Result, ensure};
 use coverage::Coverage;
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::peer::{
-    Crowd, ENVOY_ANSWERS, EchoUpstream, Envoy, Questions, Reply, envoy_says, recorded_answers,
+    ENVOY_ANSWERS, EchoUpstream, Envoy, EnvoyQueries, ParallelClient, Reply, envoy_responses,
+    recorded_answers,
 };
 use eddy_e2e::place::variable;
 use examples::EXAMPLES;
@@ -54,14 +55,14 @@ fn shown(reply: &Reply) -> String {
 }
 
 /// Returns eddy's responses to all requests in order.
-async fn eddy_says(all: &[Questions], upstream: &EchoUpstream) -> Result<Vec<String>> {
+async fn eddy_responses(all: &[EnvoyQueries], upstream: &EchoUpstream) -> Result<Vec<String>> {
     let mut answers = Vec::new();
     for questions in all {
         let substitutes = vec![("ECHO".to_owned(), upstream.path().display().to_string())];
         let launch = Launch { substitutes, file: Some("envoy.json"), ..Launch::default() };
         let gateway = TestGateway::launch(&questions.config, launch).await?;
         let socket = gateway.directory().join("site.sock");
-        let replies = Crowd::to(&socket).ask_all(&questions.requests)?;
+        let replies = ParallelClient::to(&socket).ask_all(&questions.requests)?;
         answers.extend(replies.iter().map(shown));
         gateway.stop().await?;
     }
@@ -87,12 +88,12 @@ struct Compared {
 }
 
 /// Sends the requests to both programs and reports the differences.
-async fn compare(recorded: Option<&Path>, all: &[Questions]) -> Result<Compared> {
+async fn compare(recorded: Option<&Path>, all: &[EnvoyQueries]) -> Result<Compared> {
     // Fields of the upstream, for routes to remove and to add to.
     let upstream = EchoUpstream::with_fields(&[("x-t-a", "own"), ("x-t-b", "own")])?;
-    let theirs = envoy_says(recorded, all, &upstream, shown)?;
-    let ours = eddy_says(all, &upstream).await?;
-    let requests: Vec<(&Questions, String)> = all
+    let theirs = envoy_responses(recorded, all, &upstream, shown)?;
+    let ours = eddy_responses(all, &upstream).await?;
+    let requests: Vec<(&EnvoyQueries, String)> = all
         .iter()
         .flat_map(|questions| {
             questions
@@ -101,8 +102,9 @@ async fn compare(recorded: Option<&Path>, all: &[Questions]) -> Result<Compared>
                 .map(move |request| (questions, String::from_utf8_lossy(request).into_owned()))
         })
         .collect();
-    let is_left_out =
-        |(questions, request): &(&Questions, String)| has_parameters_for_template(&questions.config, request);
+    let is_left_out = |(questions, request): &(&EnvoyQueries, String)| {
+        has_parameters_for_template(&questions.config, request)
+    };
     let ours: Vec<Option<String>> =
         requests.iter().zip(ours).map(|(request, ours)| (!is_left_out(request)).then_some(ours)).collect();
     let different = theirs.compare(&ours, |_, _, _| false)?;
@@ -130,12 +132,12 @@ fn host_of(config: &str, request: &str) -> Option<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn examples_answer_as_they_say_and_as_envoy_does() -> Result<()> {
+async fn examples_respond_as_documented_and_as_envoy() -> Result<()> {
     let (questions, expected) = examples::all()?;
     let file = recorded("examples.txt");
     let upstream = EchoUpstream::start()?;
-    let theirs = envoy_says(Some(&file), &questions, &upstream, shown)?;
-    let ours = eddy_says(&questions, &upstream).await?;
+    let theirs = envoy_responses(Some(&file), &questions, &upstream, shown)?;
+    let ours = eddy_responses(&questions, &upstream).await?;
     ensure!(ours.len() == expected.len(), "{} answers to {} requests", ours.len(), expected.len());
     for (ours, (line, expected)) in ours.iter().zip(&expected) {
         ensure!(ours == expected, "{line}\n  eddy  {ours}");
@@ -151,7 +153,7 @@ async fn examples_answer_as_they_say_and_as_envoy_does() -> Result<()> {
 
 /// Without Envoy, recorded answers are used, and they must be for the current requests.
 #[tokio::test(flavor = "multi_thread")]
-async fn recorded_answers_stand_in_where_envoy_is_not_installed() -> Result<()> {
+async fn examples_respond_as_in_recorded_envoy_responses() -> Result<()> {
     let (questions, expected) = examples::all()?;
     let answers = recorded_answers(&recorded("examples.txt"), &questions)?;
     ensure!(answers.len() == expected.len(), "{} answers to {} requests", answers.len(), expected.len());
@@ -164,7 +166,7 @@ async fn recorded_answers_stand_in_where_envoy_is_not_installed() -> Result<()> 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn generated_routes_answer_as_envoys_do() -> Result<()> {
+async fn generated_routes_respond_as_envoy() -> Result<()> {
     let generated = generate::generate(SEED, HOSTS);
     let compared = compare(Some(&recorded("generated.txt")), &generated.questions).await?;
     println!("{} pairs, {} left out; {:?}", compared.pairs, compared.left_out, generated.counts);
@@ -180,7 +182,7 @@ async fn generated_routes_answer_as_envoys_do() -> Result<()> {
 /// With a file in `EDDY_ENVOY_LEDGER`, an interrupted run is resumed.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "takes minutes, and needs the real Envoy"]
-async fn many_generated_routes_answer_as_envoys_do() -> Result<()> {
+async fn many_generated_routes_respond_as_envoy() -> Result<()> {
     if Envoy::find_or_omit()?.is_none() {
         return Ok(());
     }

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use eddy_config::{ActionKind, GatewayConfig};
 use eddy_dialects::check;
-use eddy_e2e::peer::{ENVOY_ANSWERS, EchoUpstream, Questions, Reply, bootstrap, envoy_says};
+use eddy_e2e::peer::{ENVOY_ANSWERS, EchoUpstream, EnvoyQueries, Reply, bootstrap, envoy_responses};
 use eddy_http::{HeadLimits, RequestHead};
 use eddy_route::{RouteRequest, RouteScratch, Router};
 use eddy_spec::problem::SourceText;
@@ -90,13 +90,14 @@ fn compare(name: &str, cases: &[ManifestCase]) {
     let hosts: Vec<&Value> = cases.iter().flat_map(|case| &case.hosts).collect();
     let routes = json!({"name": "site", "virtual_hosts": hosts, "ignore_port_in_host_matching": true});
     let all: Vec<&String> = cases.iter().flat_map(|case| &case.requests).collect();
-    let questions = Questions {
+    let questions = EnvoyQueries {
         config: bootstrap(&routes, &json!({}), &["echo"]),
         requests: all.iter().map(|request| request.as_bytes().to_vec()).collect(),
     };
     let recorded =
         PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/manifests_on_envoy/recorded").join(name);
-    let theirs = envoy_says(Some(&recorded), &[questions], &EchoUpstream::start().unwrap(), shown).unwrap();
+    let theirs =
+        envoy_responses(Some(&recorded), &[questions], &EchoUpstream::start().unwrap(), shown).unwrap();
     let (mut ours, mut manifests, mut kinds) = (Vec::new(), Vec::new(), BTreeMap::new());
     for case in cases {
         let eddy = ManifestRouter::of(&case.manifests);
@@ -149,14 +150,14 @@ fn services<'n>(names: impl IntoIterator<Item = &'n str>) -> String {
 }
 
 #[test]
-fn ingresses_answer_as_the_text_of_the_api_says() {
+fn ingresses_respond_as_the_api_documentation_specifies() {
     let mut random = Xorshift64Star::new(0x51ed_270b);
     let cases: Vec<ManifestCase> = (0..60).map(|number| ingress::case(number, &mut random)).collect();
     compare("ingress.txt", &cases);
 }
 
 #[test]
-fn http_routes_answer_as_the_text_of_the_api_says() {
+fn http_routes_respond_as_the_api_documentation_specifies() {
     let mut random = Xorshift64Star::new(0x9e37_79b9);
     let cases: Vec<ManifestCase> = (0..60).map(|number| gateway::case(number, &mut random)).collect();
     compare("gateway.txt", &cases);

@@ -13,7 +13,7 @@ use crate::endpoint::{
 const NEXT: &str = "GET /smuggled HTTP/1.1\r\nHost: a.test\r\n\r\n";
 
 #[tokio::test]
-async fn nothing_goes_up_before_the_endpoint_has_agreed() -> Result<()> {
+async fn no_bytes_are_sent_upstream_before_the_endpoint_accepts() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     let mut client = connect(gateway.address()).await?;
@@ -35,7 +35,7 @@ async fn nothing_goes_up_before_the_endpoint_has_agreed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_follows_a_refusal_is_a_request() -> Result<()> {
+async fn bytes_after_a_refused_upgrade_are_a_request() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     let mut client = connect(gateway.address()).await?;
@@ -56,7 +56,7 @@ async fn what_follows_a_refusal_is_a_request() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_false_agreement_is_none() -> Result<()> {
+async fn an_invalid_101_response_is_refused() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     let right = agreement(KEY);
@@ -99,7 +99,7 @@ async fn a_false_agreement_is_none() -> Result<()> {
 
 /// Requests that offer an upgrade that is not allowed are normal requests, and the endpoint does not see the offer.
 #[tokio::test]
-async fn what_is_not_to_be_switched_to_is_not_asked_for() -> Result<()> {
+async fn upgrades_that_are_not_allowed_are_not_forwarded() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let asks = |upgrade: &str, more: &str| {
         format!(
@@ -141,7 +141,7 @@ async fn what_is_not_to_be_switched_to_is_not_asked_for() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_first_protocol_that_the_rule_knows_is_asked_for() -> Result<()> {
+async fn the_first_protocol_allowed_by_the_rule_is_requested() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", ", upgrades: [spdy/3.1, tcp]", endpoint.address()?).await?;
     let mut client = connect(gateway.address()).await?;

@@ -17,14 +17,14 @@ async fn ask(address: std::net::SocketAddr, text: &str) -> Result<TcpStream> {
 }
 
 /// Reads a response and all bytes after it to the end of the connection.
-async fn answer_and_end(client: &mut TcpStream) -> Result<(String, String)> {
+async fn response_and_end(client: &mut TcpStream) -> Result<(String, String)> {
     let head = read_head(client).await?;
     let rest = String::from_utf8_lossy(&read_to_end(client).await?).into_owned();
     Ok((head, rest))
 }
 
 #[tokio::test]
-async fn it_is_refused_and_nothing_behind_it_is_a_request() -> Result<()> {
+async fn connect_is_refused_and_bytes_after_it_are_not_a_request() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     let refused = [
@@ -37,7 +37,7 @@ async fn it_is_refused_and_nothing_behind_it_is_a_request() -> Result<()> {
     ];
     for (text, status) in refused {
         let mut client = ask(gateway.address(), &format!("{text}{NEXT}")).await?;
-        let (head, rest) = answer_and_end(&mut client).await?;
+        let (head, rest) = response_and_end(&mut client).await?;
         ensure!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{text:?}: {head}");
         ensure!(!rest.contains("HTTP/1.1"), "{text:?}: {rest}");
     }
@@ -46,7 +46,7 @@ async fn it_is_refused_and_nothing_behind_it_is_a_request() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_tunnel_that_is_opened_here_leads_to_the_cluster() -> Result<()> {
+async fn a_terminated_connect_tunnel_leads_to_the_cluster() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", ", connect: open", endpoint.address()?).await?;
     let mut client = ask(gateway.address(), &format!("{CONNECT}early{NEXT}")).await?;
@@ -85,17 +85,17 @@ async fn a_tunnel_that_is_opened_here_leads_to_the_cluster() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_tunnel_to_nobody_is_none() -> Result<()> {
+async fn a_connect_tunnel_without_an_endpoint_fails() -> Result<()> {
     let gone = eddy_e2e::place::closed_address();
     let gateway = gateway("", ", connect: open", gone).await?;
     let mut client = ask(gateway.address(), &format!("{CONNECT}{NEXT}")).await?;
-    let (head, rest) = answer_and_end(&mut client).await?;
+    let (head, rest) = response_and_end(&mut client).await?;
     ensure!(head.starts_with("HTTP/1.1 502 ") && !rest.contains("HTTP/1.1"), "{head}{rest}");
     gateway.stop().await
 }
 
 #[tokio::test]
-async fn one_that_is_passed_on_is_the_endpoints_to_open() -> Result<()> {
+async fn a_forwarded_connect_is_answered_by_the_endpoint() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", ", connect: pass", endpoint.address()?).await?;
     for (answer, is_opened) in [
@@ -118,7 +118,7 @@ async fn one_that_is_passed_on_is_the_endpoints_to_open() -> Result<()> {
             pass(&mut server, &mut client, b"hello").await?;
             continue;
         }
-        let (head, rest) = answer_and_end(&mut client).await?;
+        let (head, rest) = response_and_end(&mut client).await?;
         let expected = match answer.get(9..12) {
             Some("403") => "HTTP/1.1 403 ",
             Some("302") => "HTTP/1.1 302 ",
@@ -140,11 +140,11 @@ async fn one_that_is_passed_on_is_the_endpoints_to_open() -> Result<()> {
 
 /// A local reply must not look like a tunnel.
 #[tokio::test]
-async fn success_of_eddys_own_is_none() -> Result<()> {
+async fn a_local_reply_with_2xx_opens_no_tunnel() -> Result<()> {
     let config = "workers: 1\nadmin: {address: ADMIN}\nlisteners: [{address: LISTEN, name: it, routes: site}]\nroutes: {site: [{respond: {status: 200, body: ok}}]}\n";
     let gateway = eddy_e2e::gateway::TestGateway::start(config, &[]).await?;
     let mut client = ask(gateway.address(), &format!("{CONNECT}{NEXT}")).await?;
-    let (head, rest) = answer_and_end(&mut client).await?;
+    let (head, rest) = response_and_end(&mut client).await?;
     ensure!(head.starts_with("HTTP/1.1 501 ") && !rest.contains("HTTP/1.1"), "{head}{rest}");
     gateway.stop().await
 }

@@ -110,7 +110,7 @@ impl Drop for TunnelNginx {
 }
 
 #[tokio::test]
-async fn nginx_fields_pass_upgrades_on_where_they_stand() -> Result<()> {
+async fn nginx_upgrade_headers_enable_upgrades_where_configured() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let substitutes = vec![("ENDPOINT".to_owned(), endpoint.address()?.to_string())];
     let launch = Launch { substitutes, file: Some("nginx.conf"), ..Launch::default() };
@@ -137,7 +137,7 @@ async fn nginx_fields_pass_upgrades_on_where_they_stand() -> Result<()> {
 }
 
 #[tokio::test]
-async fn envoys_upgrade_configs_hold_for_manager_and_route() -> Result<()> {
+async fn envoy_upgrade_configs_apply_to_manager_and_route() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let (host, port) = (endpoint.address()?.ip(), endpoint.address()?.port());
     let config = format!(

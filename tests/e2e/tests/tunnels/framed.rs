@@ -1,7 +1,7 @@
 //! Tunnels on HTTP/2 streams: WebSockets by extended `CONNECT` (RFC 8441), and `CONNECT` itself.
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::framed::{ENDS, FramedClient, HEAD, block, kind};
+use eddy_e2e::framed::{ENDS, HEAD, Http2WireClient, block, kind};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::wire::within;
 use sha2::{Digest, Sha256};
@@ -24,8 +24,11 @@ fn websocket(more: &[(&str, &str)]) -> Vec<u8> {
 
 /// Opens a WebSocket on stream 1. Returns the client, the endpoint's connection, and the head that the endpoint
 /// received.
-async fn open(gateway: &TestGateway, endpoint: &TunnelEndpoint) -> Result<(FramedClient, TcpStream, String)> {
-    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+async fn open(
+    gateway: &TestGateway,
+    endpoint: &TunnelEndpoint,
+) -> Result<(Http2WireClient, TcpStream, String)> {
+    let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
     client.frame(kind::HEADERS, HEAD, 1, &websocket(&[("sec-websocket-protocol", "chat")])).await?;
     let (mut server, head) = endpoint.asked().await?;
     let key = field(&head, "sec-websocket-key").context("a key")?.to_owned();
@@ -36,10 +39,10 @@ async fn open(gateway: &TestGateway, endpoint: &TunnelEndpoint) -> Result<(Frame
 }
 
 #[tokio::test]
-async fn a_websocket_on_a_stream_is_one_of_http1_to_the_endpoint() -> Result<()> {
+async fn an_http2_websocket_is_an_http1_websocket_to_the_endpoint() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
-    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
     let settings = client.until("settings", |frame| frame.kind == kind::SETTINGS && frame.flags == 0).await?;
     ensure!(settings.payload.chunks(6).any(|setting| setting == [0, 8, 0, 0, 0, 1]), "{settings:?}");
     drop(client);
@@ -78,7 +81,7 @@ async fn a_websocket_on_a_stream_is_one_of_http1_to_the_endpoint() -> Result<()>
 }
 
 #[tokio::test]
-async fn what_is_early_waits_and_what_is_no_agreement_is_none() -> Result<()> {
+async fn early_data_waits_and_an_invalid_agreement_is_refused() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     for (answer, status) in [
@@ -91,7 +94,7 @@ async fn what_is_early_waits_and_what_is_no_agreement_is_none() -> Result<()> {
         ("HTTP/1.1 403 Forbidden\r\nConnection: close\r\nContent-Length: 2\r\n\r\nno", 403),
         ("HTTP/1.1 302 Found\r\nConnection: close\r\nLocation: /\r\nContent-Length: 0\r\n\r\n", 302),
     ] {
-        let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+        let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
         // A client's key is ignored: HTTP/2 has no keys.
         let fields = websocket(&[("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==")]);
         client.frame(kind::HEADERS, HEAD, 1, &fields).await?;
@@ -113,10 +116,10 @@ async fn what_is_early_waits_and_what_is_no_agreement_is_none() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_no_rule_takes_is_refused_and_the_connection_goes_on() -> Result<()> {
+async fn unmatched_tunnels_are_refused_and_the_connection_continues() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", ", upgrades: []", endpoint.address()?).await?;
-    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
     let connect = block(&[(":method", "CONNECT"), (":authority", "db.test:5432")]);
     let other = block(&[
         (":method", "CONNECT"),
@@ -145,7 +148,7 @@ async fn what_no_rule_takes_is_refused_and_the_connection_goes_on() -> Result<()
 async fn connect_on_a_stream_leads_to_the_cluster() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", ", connect: open", endpoint.address()?).await?;
-    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
     client
         .frame(kind::HEADERS, HEAD, 1, &block(&[(":method", "CONNECT"), (":authority", "db.test:5432")]))
         .await?;
@@ -175,7 +178,7 @@ async fn connect_on_a_stream_leads_to_the_cluster() -> Result<()> {
 
 /// A client that reads little at a time makes the endpoint wait, and nothing is lost.
 #[tokio::test]
-async fn bulk_comes_as_it_was_sent_within_the_windows() -> Result<()> {
+async fn bulk_data_arrives_as_sent_within_the_windows() -> Result<()> {
     const BYTES: usize = 8 << 20;
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
@@ -248,10 +251,10 @@ async fn bulk_comes_as_it_was_sent_within_the_windows() -> Result<()> {
 
 /// The handshake's head is validated like any head: client data cannot split it.
 #[tokio::test]
-async fn heads_that_break_the_rules_reach_nobody() -> Result<()> {
+async fn invalid_tunnel_heads_are_not_forwarded() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", ", connect: open", endpoint.address()?).await?;
-    let mut client = FramedClient::connect(gateway.address(), &[]).await?;
+    let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
     let broken = [
         websocket(&[("upgrade", "websocket")]),
         websocket(&[("connection", "upgrade")]),

@@ -14,7 +14,7 @@ use crate::endpoint::{
 };
 
 #[tokio::test]
-async fn each_side_ends_by_itself() -> Result<()> {
+async fn each_side_closes_independently() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     for is_client_first in [true, false] {
@@ -35,7 +35,7 @@ async fn each_side_ends_by_itself() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_break_on_one_side_is_one_on_the_other() -> Result<()> {
+async fn a_reset_on_one_side_is_a_reset_on_the_other() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     for (is_client, reason) in [(true, "client_gone"), (false, "response_cut")] {
@@ -53,7 +53,7 @@ async fn a_break_on_one_side_is_one_on_the_other() -> Result<()> {
 
 /// An endpoint's silence does not count while the client sends.
 #[tokio::test]
-async fn silence_has_an_end_and_a_word_on_either_way_puts_it_off() -> Result<()> {
+async fn an_idle_tunnel_is_closed_and_data_in_either_direction_extends_it() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let listener = "    timeouts: {tunnel: 400ms, exchange: 300ms}\n";
     let gateway = gateway(listener, "", endpoint.address()?).await?;
@@ -72,7 +72,7 @@ async fn silence_has_an_end_and_a_word_on_either_way_puts_it_off() -> Result<()>
 
 /// `timeouts.exchange` applies to the handshake.
 #[tokio::test]
-async fn an_endpoint_that_says_nothing_to_a_handshake_is_late() -> Result<()> {
+async fn an_endpoint_that_ignores_a_handshake_times_out() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("    timeouts: {exchange: 200ms}\n", "", endpoint.address()?).await?;
     let mut client = connect(gateway.address()).await?;
@@ -83,7 +83,7 @@ async fn an_endpoint_that_says_nothing_to_a_handshake_is_late() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_tunnel_outlives_reloads_for_as_long_as_it_may() -> Result<()> {
+async fn a_tunnel_outlives_reloads_up_to_its_limit() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let listener = "    timeouts: {tunnel_reload: 700ms}\n";
     let gateway = gateway(listener, "", endpoint.address()?).await?;

@@ -2,8 +2,8 @@
 
 use anyhow::{Result, ensure};
 use eddy_e2e::framed::{ENDS, HEAD, block, frame, kind};
-use eddy_e2e::framed_origin::{FrameReply, FramedOrigin};
 use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::http2_origin::{FrameReply, Http2Origin};
 use eddy_e2e::place;
 use eddy_e2e::wire::{get, within};
 use tokio::io::AsyncWriteExt;
@@ -82,7 +82,7 @@ async fn tunnels_share_a_link_with_requests() -> Result<()> {
 }
 
 #[tokio::test]
-async fn programs_talk_through_a_shared_link() -> Result<()> {
+async fn websocket_programs_work_over_a_shared_link() -> Result<()> {
     let server = EchoServer::start().await?;
     let gateway = chain(server.address).await?;
     let (one, other) = (connect(gateway.address()).await?, connect(gateway.address()).await?);
@@ -93,7 +93,7 @@ async fn programs_talk_through_a_shared_link() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_refusal_is_an_answer() -> Result<()> {
+async fn a_refused_tunnel_is_a_normal_response() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = chain(endpoint.address()?).await?;
     for answer in [
@@ -117,9 +117,9 @@ async fn a_refusal_is_an_answer() -> Result<()> {
 
 /// Extended `CONNECT` is used only with endpoints that announce it: otherwise the offer is dropped.
 #[tokio::test]
-async fn only_endpoints_that_say_so_are_asked() -> Result<()> {
+async fn only_endpoints_that_announce_extended_connect_get_it() -> Result<()> {
     for (settings, may_switch) in [(&b""[..], false), (&[0, 8, 0, 0, 0, 1][..], true)] {
-        let origin = FramedOrigin::with(settings, |heard| match heard.frame.kind {
+        let origin = Http2Origin::with(settings, |heard| match heard.frame.kind {
             kind::HEADERS => {
                 let answer = block(&[(":status", "200")]);
                 let ends = heard.frame.ends();
@@ -145,7 +145,7 @@ async fn only_endpoints_that_say_so_are_asked() -> Result<()> {
             ensure!(head.starts_with("HTTP/1.1 101 "), "{head}");
             ensure!(read_exactly(&mut client, 17).await? == b"from the endpoint");
             client.write_all(b"from the client").await?;
-            let is_it = |heard: &eddy_e2e::framed_origin::Heard| {
+            let is_it = |heard: &eddy_e2e::http2_origin::ReceivedFrame| {
                 heard.frame.kind == kind::DATA && heard.frame.payload == b"from the client"
             };
             origin.until("data", |all| all.iter().any(is_it)).await?;

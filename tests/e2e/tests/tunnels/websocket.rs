@@ -81,7 +81,7 @@ pub(crate) async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin) -> Res
 }
 
 #[tokio::test]
-async fn programs_talk_through_it_in_clear_and_over_tls() -> Result<()> {
+async fn websocket_programs_work_in_cleartext_and_over_tls() -> Result<()> {
     let server = EchoServer::start().await?;
     let authority = Authority::new("servers")?;
     let folder = TempDir::new("certificates")?;
@@ -168,7 +168,7 @@ async fn receive(mut from: impl AsyncRead + Unpin) -> Result<(usize, Vec<u8>)> {
 }
 
 #[tokio::test]
-async fn sixty_four_mebibytes_come_both_ways_as_they_were_sent() -> Result<()> {
+async fn sixty_four_mebibytes_arrive_as_sent_in_both_directions() -> Result<()> {
     const BYTES: usize = 64 << 20;
     let endpoint = TunnelEndpoint::start().await?;
     let authority = Authority::new("servers")?;
@@ -234,7 +234,7 @@ async fn sixty_four_mebibytes_come_both_ways_as_they_were_sent() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_the_endpoint_says_with_its_agreement_is_not_lost() -> Result<()> {
+async fn bytes_sent_with_the_101_response_are_not_lost() -> Result<()> {
     let endpoint = TunnelEndpoint::start().await?;
     let gateway = gateway("", "", endpoint.address()?).await?;
     let mut client = connect(gateway.address()).await?;

@@ -2,7 +2,7 @@
 
 use super::names::{local, of_type};
 use super::service::{before_error, expression, has_lists, passed};
-use crate::declaration::{Manner, Measures, MethodDeclaration};
+use crate::declaration::{CallingConvention, Measures, MethodDeclaration};
 use crate::layout::{Layout, WordLayout, bytes};
 use crate::types::Type;
 
@@ -23,7 +23,9 @@ impl<'m> GoCallFrame<'m> {
             Type::List { of, .. } => matches!(**of, Type::Scalar(_) | Type::Str { .. }),
             other => layout.fits(&passed(other)),
         };
-        if method.manner == Manner::Async || !method.arguments.iter().all(|argument| fits(&argument.of)) {
+        if method.manner == CallingConvention::Async
+            || !method.arguments.iter().all(|argument| fits(&argument.of))
+        {
             return None;
         }
         let mut request = 0;
@@ -62,7 +64,7 @@ impl<'m> GoCallFrame<'m> {
             text.push_str("\tvar kept bridge.Kept\n\tdefer kept.End(&err)\n");
         }
         text.push_str(&self.structure());
-        let call = if self.method.manner == Manner::Short {
+        let call = if self.method.manner == CallingConvention::Short {
             format!("s.service.Short({number}, &frame.extent)")
         } else {
             for argument in self.method.arguments.iter().filter(|argument| has_lists(&argument.of)) {

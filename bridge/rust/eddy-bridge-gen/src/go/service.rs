@@ -4,7 +4,9 @@ use super::codec::{Codecs, WordIndex};
 use super::frame::GoCallFrame;
 use super::names::{exported, local, of_type};
 use super::text::comment;
-use crate::declaration::{Callee, FieldDeclaration, Manner, Measures, MethodDeclaration, ServiceDeclaration};
+use crate::declaration::{
+    Callee, CallingConvention, FieldDeclaration, Measures, MethodDeclaration, ServiceDeclaration,
+};
 use crate::types::{MemoryOwner, Type};
 
 /// Returns the complete Go code of a service.
@@ -46,7 +48,7 @@ fn interface(service: &ServiceDeclaration) -> String {
 
 /// Returns names and types of a method's arguments.
 fn parameters(method: &MethodDeclaration, passed: impl Fn(&Type) -> Type) -> String {
-    let context = (method.manner == Manner::Async).then(|| "ctx context.Context".to_owned());
+    let context = (method.manner == CallingConvention::Async).then(|| "ctx context.Context".to_owned());
     let arguments = method.arguments.iter().map(|argument| {
         let pointer = if argument.is_lent { "*" } else { "" };
         format!("{} {pointer}{}", local(&argument.name), of_type(&passed(&argument.of)))
@@ -71,7 +73,7 @@ fn registration(service: &ServiceDeclaration, measures: &Measures, codecs: &mut 
 
 /// Returns a function that reads the arguments, calls the implementation and writes the result.
 fn serving(method: &MethodDeclaration, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
-    let is_async = method.manner == Manner::Async;
+    let is_async = method.manner == CallingConvention::Async;
     let mut arguments: Vec<String> = is_async.then(|| "ctx".to_owned()).into_iter().collect();
     let mut offset = 0;
     for argument in &method.arguments {
@@ -166,7 +168,7 @@ fn calling(
         }
         return text;
     }
-    let begin = if method.manner == Manner::Async { "BeginAsync" } else { "Begin" };
+    let begin = if method.manner == CallingConvention::Async { "BeginAsync" } else { "Begin" };
     text.push_str(&format!("\tcall := s.service.{begin}({number})\n\tdefer call.End(&err)\n"));
     let words: usize = method.arguments.iter().map(|argument| measures.words(&argument.of)).sum();
     if words != 0 {
@@ -191,9 +193,9 @@ fn local_of(service: &str, method: &str) -> String {
 fn end(method: &MethodDeclaration, measures: &Measures, codecs: &mut Codecs<'_>) -> String {
     let words = measures.words(&method.answer);
     let call = match method.manner {
-        Manner::Short => format!("call.DoShort({words})"),
-        Manner::Waited => format!("call.Do({words})"),
-        Manner::Async => format!("call.Wait(ctx, {words})"),
+        CallingConvention::Short => format!("call.DoShort({words})"),
+        CallingConvention::Waited => format!("call.Do({words})"),
+        CallingConvention::Async => format!("call.Wait(ctx, {words})"),
     };
     if words == 0 {
         return format!("\t_, err = {call}\n\treturn err\n}}\n");

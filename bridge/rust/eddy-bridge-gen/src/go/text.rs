@@ -2,7 +2,7 @@
 
 use super::codec::Codecs;
 use super::{names, service};
-use crate::declaration::{Declaration, FieldDeclaration, Manner, Measures, RecordDeclaration};
+use crate::declaration::{CallingConvention, Declaration, FieldDeclaration, Measures, RecordDeclaration};
 use crate::layout::Layout;
 
 /// Returns the Go side of a declaration.
@@ -15,7 +15,7 @@ pub(crate) fn file(declaration: &Declaration, measures: &Measures, name: &str, p
         .services
         .iter()
         .flat_map(|service| &service.methods)
-        .any(|method| method.manner == Manner::Async);
+        .any(|method| method.manner == CallingConvention::Async);
     let imports = match (declaration.services.is_empty(), is_async) {
         (true, _) if !records.iter().any(|record| record.contains("bridge.")) => String::new(),
         (_, false) => format!("import bridge \"{IMPORT}\"\n\n"),

@@ -53,7 +53,7 @@ fn memory(bytes: u64, seals: SealFlags) -> Option<OwnedFd> {
 }
 
 #[test]
-fn memory_that_could_go_away_is_refused() {
+fn memory_that_can_shrink_is_refused() {
     let bytes = memory_bytes(4096) as u64;
     let all = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
     for (bytes, seals, said) in [
@@ -73,14 +73,14 @@ fn memory_that_could_go_away_is_refused() {
 }
 
 #[test]
-fn memory_that_cannot_be_written_is_refused() {
+fn read_only_memory_is_refused() {
     let all = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL | SealFlags::WRITE;
     let (error, _) = offered(&offer(1, 4096), memory(memory_bytes(4096) as u64, all));
     assert!(matches!(error, LinkError::Memory(_)), "{error}");
 }
 
 #[test]
-fn offers_that_make_no_sense_are_refused() {
+fn invalid_offers_are_refused() {
     for (words, said) in [
         (offer(2, 4096), "another protocol version"),
         (offer(1, 8192), "the offered ring size is not allowed"),
@@ -96,20 +96,20 @@ fn offers_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn who_says_too_little_is_not_waited_for() {
+fn an_incomplete_offer_times_out() {
     let (error, _) = offered(&offer(1, 4096)[..39], None);
     assert!(matches!(error, LinkError::Late(_)), "{error}");
 }
 
 #[test]
-fn who_leaves_is_noticed() {
+fn a_peer_that_disconnects_is_noticed() {
     let (ours, theirs) = UnixStream::pair().unwrap();
     drop(ours);
     assert!(matches!(accept_stream(theirs, small(), NoCalls), Err(LinkError::Gone)));
 }
 
 #[test]
-fn an_answer_is_checked_too() {
+fn the_reply_to_an_offer_is_validated() {
     for (status, ring_bytes, said) in
         [(1_u32, 4096_u64, "rejected"), (99, 4096, "rejected"), (0, 8192, "the ring size differs")]
     {
@@ -123,7 +123,7 @@ fn an_answer_is_checked_too() {
 }
 
 #[test]
-fn limits_that_cannot_be_kept_are_refused() {
+fn impossible_limits_are_refused() {
     let limits = LinkLimits::default();
     for limits in [
         LinkLimits { ring_bytes: 5000, ..limits },
@@ -139,7 +139,7 @@ fn limits_that_cannot_be_kept_are_refused() {
 }
 
 #[test]
-fn only_the_own_user_can_connect() {
+fn only_the_same_user_can_connect() {
     use std::os::unix::fs::PermissionsExt;
     let path = std::env::temp_dir().join(format!("eddy-ring-hello-{}.sock", std::process::id()));
     let listener = LinkListener::bind(&path, small()).unwrap();

@@ -13,30 +13,30 @@ use crate::frame::{RingFrameHeader, RingFrameKind};
 use crate::hello;
 use crate::memory::Memory;
 use crate::ring::{LinkRole, Producer, split};
-use crate::socket::Bell;
+use crate::socket::PeerWaker;
 use crate::{LinkLimits, ProcessLink, accept_stream};
 
 /// A link, and the state of the peer at its other end.
-struct Liar {
+struct MisbehavingPeer {
     link: ProcessLink,
     producer: Producer,
     memory: Arc<Memory>,
-    bell: Bell,
+    bell: PeerWaker,
     socket: Arc<UnixStream>,
 }
 
-fn liar(limits: LinkLimits) -> Liar {
+fn liar(limits: LinkLimits) -> MisbehavingPeer {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let other = thread::spawn(move || accept_stream(theirs, limits, echo).unwrap());
     let (memory, agreed) = hello::offer(&ours, &limits).unwrap();
     let memory = Arc::new(memory);
     let (producer, _) = split(Arc::clone(&memory), agreed.ring_bytes, LinkRole::Connector);
     let socket = Arc::new(ours);
-    let bell = Bell::new(Arc::clone(&socket));
-    Liar { link: other.join().unwrap(), producer, memory, bell, socket }
+    let bell = PeerWaker::new(Arc::clone(&socket));
+    MisbehavingPeer { link: other.join().unwrap(), producer, memory, bell, socket }
 }
 
-impl Liar {
+impl MisbehavingPeer {
     fn push(&mut self, frame: &RingFrameHeader, bytes: &[u8]) {
         assert!(self.producer.try_push(frame, bytes).unwrap());
         self.bell.ring();
@@ -72,7 +72,7 @@ fn call(call: u64, bytes: u32) -> RingFrameHeader {
 }
 
 #[test]
-fn a_position_that_is_off_ends_the_link() {
+fn an_invalid_ring_position_ends_the_link() {
     let liar = liar(small());
     liar.memory.words()[0].store(10_000, Relaxed);
     liar.bell.ring();
@@ -83,14 +83,14 @@ fn a_position_that_is_off_ends_the_link() {
 }
 
 #[test]
-fn answers_to_nobody_end_the_link() {
+fn responses_to_unknown_calls_end_the_link() {
     let mut liar = liar(small());
     liar.push(&RingFrameHeader { kind: RingFrameKind::Answer, ..call(5, 0) }, &[]);
     assert_eq!(liar.fault(), LinkEndReason::Misconduct(Misconduct::NeverCalled(5)));
 }
 
 #[test]
-fn messages_that_are_too_long_end_the_link_before_they_come() {
+fn messages_announced_as_too_long_end_the_link() {
     let mut liar = liar(small());
     liar.push(&RingFrameHeader { total: (1 << 20) + 1, ..call(1, 1024) }, &[0; 1024]);
     let expected = Misconduct::Length { bytes: (1 << 20) + 1, limit: 1 << 20 };
@@ -98,7 +98,7 @@ fn messages_that_are_too_long_end_the_link_before_they_come() {
 }
 
 #[test]
-fn a_call_that_is_made_twice_ends_the_link() {
+fn a_duplicate_call_id_ends_the_link() {
     let (ours, theirs) = UnixStream::pair().unwrap();
     // A handler that keeps its calls.
     let kept = Arc::new(std::sync::Mutex::new(Vec::new()));
@@ -110,8 +110,8 @@ fn a_call_that_is_made_twice_ends_the_link() {
     let memory = Arc::new(memory);
     let (producer, _) = split(Arc::clone(&memory), agreed.ring_bytes, LinkRole::Connector);
     let socket = Arc::new(ours);
-    let bell = Bell::new(Arc::clone(&socket));
-    let mut liar = Liar { link: other.join().unwrap(), producer, memory, bell, socket };
+    let bell = PeerWaker::new(Arc::clone(&socket));
+    let mut liar = MisbehavingPeer { link: other.join().unwrap(), producer, memory, bell, socket };
     liar.push(&call(3, 0), &[]);
     liar.push(&call(3, 0), &[]);
     assert_eq!(liar.fault(), LinkEndReason::Misconduct(Misconduct::Twice(3)));
@@ -123,7 +123,7 @@ fn a_call_that_is_made_twice_ends_the_link() {
 }
 
 #[test]
-fn who_calls_and_takes_no_answer_is_not_served_for_ever() {
+fn a_peer_that_reads_no_responses_is_disconnected() {
     let mut liar = liar(LinkLimits { stall: Duration::from_millis(300), ..small() });
     let begun = Instant::now();
     let mut number = 0;
@@ -141,7 +141,7 @@ fn who_calls_and_takes_no_answer_is_not_served_for_ever() {
 }
 
 #[test]
-fn who_reads_nothing_stalls_the_link() {
+fn a_peer_that_does_not_read_stalls_the_link() {
     let liar = liar(LinkLimits { stall: Duration::from_millis(200), ..small() });
     let begun = Instant::now();
     let error = liar.link.call(1, &[0; 100_000], SOON).unwrap_err();
@@ -150,7 +150,7 @@ fn who_reads_nothing_stalls_the_link() {
 }
 
 #[test]
-fn a_call_ends_by_its_deadline_whatever_the_other_side_does() {
+fn a_call_ends_at_its_deadline_whatever_the_peer_does() {
     let liar = liar(LinkLimits { stall: 2 * SOON, ..small() });
     for bytes in [0, 100_000] {
         let begun = Instant::now();
@@ -161,7 +161,7 @@ fn a_call_ends_by_its_deadline_whatever_the_other_side_does() {
 }
 
 #[test]
-fn rubbish_on_the_socket_is_a_wake_like_any_other() {
+fn arbitrary_bytes_on_the_socket_only_wake_the_reader() {
     use std::io::Write;
     let mut liar = liar(small());
     (&*liar.socket).write_all(&[0xff; 10_000]).unwrap();
@@ -177,7 +177,7 @@ fn rubbish_on_the_socket_is_a_wake_like_any_other() {
 
 /// Whatever the shared memory contains: the link ends or goes on, and calls return.
 #[test]
-fn random_words_in_the_memory_do_no_harm() {
+fn random_words_in_shared_memory_are_handled_safely() {
     for seed in 1..=300_u64 {
         let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let liar = liar(LinkLimits { stall: Duration::from_millis(20), ..small() });

@@ -50,7 +50,7 @@ fn until(mut holds: impl FnMut() -> bool) {
 }
 
 #[test]
-fn what_is_sent_comes_back() {
+fn sent_bytes_are_returned() {
     for limits in [small(), LinkLimits::default(), LinkLimits { spin: Duration::ZERO, ..small() }] {
         let (link, _other) = linked(limits, NoCalls, echo);
         let mut dice = Dice(3);
@@ -66,7 +66,7 @@ fn what_is_sent_comes_back() {
 }
 
 #[test]
-fn answers_come_in_any_order() {
+fn responses_arrive_in_any_order() {
     let kept = Arc::new(Mutex::new(HashMap::new()));
     let keeper = Arc::clone(&kept);
     let (link, _other) = linked(small(), NoCalls, move |call: Incoming| {
@@ -85,7 +85,7 @@ fn answers_come_in_any_order() {
 }
 
 #[test]
-fn both_sides_call_at_once() {
+fn both_sides_call_concurrently() {
     let workers = || Workers::start(2, 16, |call| Ok(call.bytes().to_vec())).unwrap();
     let (left, right) = linked(small(), workers(), workers());
     let threads: Vec<_> = (0..4)
@@ -105,7 +105,7 @@ fn both_sides_call_at_once() {
 
 /// Long answers in both directions at once, by handlers on the threads that would have to make room for them.
 #[test]
-fn long_answers_do_not_block_each_other() {
+fn long_responses_do_not_block_each_other() {
     let (left, right) = linked(small(), echo, echo);
     let calls: Vec<_> = (0..8)
         .flat_map(|_| [&left, &right].map(|link| link.call_async(1, vec![1; 100_000], SOON).unwrap()))
@@ -116,7 +116,7 @@ fn long_answers_do_not_block_each_other() {
 }
 
 #[test]
-fn a_call_back_passes() {
+fn a_callback_succeeds() {
     let slot: Arc<Mutex<Option<ProcessLink>>> = Arc::default();
     let back = Arc::clone(&slot);
     let workers = Workers::start(1, 16, move |call: &Incoming| {
@@ -131,7 +131,7 @@ fn a_call_back_passes() {
 }
 
 #[test]
-fn a_handler_on_the_links_thread_cannot_wait_for_it() {
+fn a_handler_on_the_link_thread_cannot_block_on_the_link() {
     let slot: Arc<Mutex<Option<ProcessLink>>> = Arc::default();
     let back = Arc::clone(&slot);
     let (link, other) = linked(small(), echo, move |call: Incoming| {
@@ -145,7 +145,7 @@ fn a_handler_on_the_links_thread_cannot_wait_for_it() {
 }
 
 #[test]
-fn failures_say_why() {
+fn failures_report_their_reason() {
     let (link, _other) = linked(small(), NoCalls, |call: Incoming| match call.method() {
         1 => call.fail(CallFailure::new(77, "out of order")),
         2 => panic!("the handler itself"),
@@ -169,7 +169,7 @@ fn failures_say_why() {
 }
 
 #[test]
-fn who_gives_up_is_not_served_any_longer() {
+fn a_cancelled_call_is_not_served_any_more() {
     let (sender, cancelled) = channel();
     let sender = Mutex::new(sender);
     let (link, _other) = linked(small(), NoCalls, move |call: Incoming| {
@@ -214,7 +214,7 @@ fn a_cancellation_can_be_awaited() {
 }
 
 #[test]
-fn what_waits_ends_with_the_link() {
+fn pending_calls_end_with_the_link() {
     let (link, other) = linked(small(), NoCalls, |call: Incoming| {
         // Kept until the caller no longer waits.
         thread::spawn(move || until(|| call.cancellation().is_cancelled()));
@@ -232,7 +232,7 @@ fn what_waits_ends_with_the_link() {
 }
 
 #[test]
-fn an_answer_before_the_end_arrives() {
+fn a_response_sent_before_the_link_ends_arrives() {
     for _ in 0..100 {
         let (link, other) = linked(small(), NoCalls, echo);
         let pending = link.call_async(1, b"last".to_vec(), SOON).unwrap();
@@ -244,7 +244,7 @@ fn an_answer_before_the_end_arrives() {
 }
 
 #[test]
-fn bytes_of_unanswered_calls_have_a_limit() {
+fn bytes_of_unanswered_calls_are_limited() {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let keeper = Arc::clone(&kept);
     let limits = LinkLimits { calls_bytes_max: 1000, ..small() };
@@ -265,7 +265,7 @@ fn bytes_of_unanswered_calls_have_a_limit() {
 }
 
 #[test]
-fn workers_refuse_what_they_cannot_queue() {
+fn workers_refuse_calls_when_the_queue_is_full() {
     let begun = Arc::new(AtomicUsize::new(0));
     let gate = Arc::new(Mutex::new(()));
     let (count, closed) = (Arc::clone(&begun), Arc::clone(&gate));
@@ -288,7 +288,7 @@ fn workers_refuse_what_they_cannot_queue() {
 
 /// Many threads, many sizes and many concurrent calls; some are abandoned.
 #[test]
-fn a_storm_leaves_nothing_behind() {
+fn many_concurrent_calls_leak_nothing() {
     let workers = Workers::start(2, 64, |call| Ok(call.bytes().to_vec())).unwrap();
     let (link, other) = linked(LinkLimits { calls_max: 64, ..small() }, NoCalls, workers);
     let threads: Vec<_> = (1..=4)

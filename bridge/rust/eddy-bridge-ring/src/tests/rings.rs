@@ -20,7 +20,7 @@ fn frame(bytes: usize) -> RingFrameHeader {
 }
 
 #[test]
-fn frames_of_all_lengths_pass_in_order() {
+fn frames_of_all_lengths_arrive_in_order() {
     let (mut producer, mut consumer, _) = ring(4096);
     let mut dice = Dice(1);
     let mut under_way = std::collections::VecDeque::new();
@@ -44,7 +44,7 @@ fn frames_of_all_lengths_pass_in_order() {
 }
 
 #[test]
-fn a_full_ring_takes_nothing_more() {
+fn a_full_ring_accepts_no_frames() {
     let (mut producer, mut consumer, _) = ring(4096);
     let mut count = 0;
     while producer.try_push(&frame(96), &[1; 96]).unwrap() {
@@ -60,11 +60,11 @@ fn a_full_ring_takes_nothing_more() {
 #[test]
 fn a_sleeping_reader_is_woken_once() {
     let (mut producer, consumer, _) = ring(4096);
-    assert!(!producer.takes_reader_sleep());
+    assert!(!producer.must_wake_reader());
     assert!(consumer.rest());
     producer.try_push(&frame(0), &[]).unwrap();
-    assert!(producer.takes_reader_sleep());
-    assert!(!producer.takes_reader_sleep());
+    assert!(producer.must_wake_reader());
+    assert!(!producer.must_wake_reader());
     assert!(!consumer.rest(), "there is something to read");
 }
 
@@ -72,15 +72,15 @@ fn a_sleeping_reader_is_woken_once() {
 fn a_writer_that_waits_for_room_is_woken_once() {
     let (mut producer, mut consumer, _) = ring(4096);
     producer.try_push(&frame(0), &[]).unwrap();
-    producer.ask_for_room();
+    producer.request_writer_wake();
     let next = consumer.peek().unwrap().unwrap();
     consumer.take(&next, &mut Vec::new());
-    assert!(consumer.takes_writer_sleep());
-    assert!(!consumer.takes_writer_sleep());
+    assert!(consumer.must_wake_writer());
+    assert!(!consumer.must_wake_writer());
 }
 
 #[test]
-fn positions_that_cannot_be_are_refused() {
+fn impossible_positions_are_refused() {
     let (mut producer, consumer, memory) = ring(4096);
     for tail in [513, u64::MAX, 1 << 63] {
         memory.words()[0].store(tail, Relaxed);
@@ -94,7 +94,7 @@ fn positions_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn frames_that_are_not_wholly_there_are_refused() {
+fn truncated_frames_are_refused() {
     let (mut producer, consumer, memory) = ring(4096);
     producer.try_push(&frame(8), &[0; 8]).unwrap();
     for (bytes, words) in [(9, 6), (u32::MAX, 4 + (1 << 29))] {
@@ -108,7 +108,7 @@ fn frames_that_are_not_wholly_there_are_refused() {
 }
 
 #[test]
-fn a_frame_is_what_its_words_say() {
+fn a_frame_header_round_trips() {
     for kind in [
         RingFrameKind::Call,
         RingFrameKind::Answer,
@@ -122,7 +122,7 @@ fn a_frame_is_what_its_words_say() {
 }
 
 #[test]
-fn pieces_make_a_message() {
+fn fragments_are_assembled_into_a_message() {
     let mut assembler = Assembler::new(100, 8);
     let first = RingFrameHeader {
         kind: RingFrameKind::Answer,
@@ -143,7 +143,7 @@ fn pieces_make_a_message() {
 }
 
 #[test]
-fn a_message_that_is_given_up_leaves_nothing() {
+fn a_cancelled_message_leaves_no_fragments() {
     let mut assembler = Assembler::new(100, 8);
     let first =
         RingFrameHeader { kind: RingFrameKind::Call, bytes: 8, call: 1, detail: 0, timeout_ms: 0, total: 20 };
@@ -154,7 +154,7 @@ fn a_message_that_is_given_up_leaves_nothing() {
 }
 
 #[test]
-fn pieces_that_do_not_fit_are_refused() {
+fn mismatched_fragments_are_refused() {
     let first =
         RingFrameHeader { kind: RingFrameKind::Call, bytes: 8, call: 1, detail: 0, timeout_ms: 0, total: 20 };
     let more = RingFrameHeader { kind: RingFrameKind::More, ..first };

@@ -21,12 +21,12 @@ pub(crate) struct PeerProcess {
 
 /// Languages that peers are written in.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Tongue {
+pub(crate) enum PeerLanguage {
     Rust,
     Go,
 }
 
-impl Tongue {
+impl PeerLanguage {
     pub(crate) const ALL: [Self; 2] = [Self::Rust, Self::Go];
 
     /// Returns the program of a peer. The Go program is built once per run.
@@ -49,16 +49,16 @@ fn build_in_go() -> PathBuf {
 }
 
 /// Returns a unique path.
-pub(crate) fn path(name: &str, tongue: Tongue) -> PathBuf {
+pub(crate) fn path(name: &str, tongue: PeerLanguage) -> PathBuf {
     std::env::temp_dir().join(format!("eddy-ring-{name}-{tongue:?}-{}.sock", std::process::id()))
 }
 
 impl PeerProcess {
-    pub(crate) fn start(name: &str, tongue: Tongue) -> Self {
+    pub(crate) fn start(name: &str, tongue: PeerLanguage) -> Self {
         Self::start_at(path(name, tongue), tongue)
     }
 
-    pub(crate) fn start_at(path: PathBuf, tongue: Tongue) -> Self {
+    pub(crate) fn start_at(path: PathBuf, tongue: PeerLanguage) -> Self {
         let mut command = Command::new(tongue.program());
         let mut child = command.arg("listen").arg(&path).stdout(Stdio::piped()).spawn().unwrap();
         assert_eq!(first_line(&mut child), "listening\n");
@@ -83,7 +83,7 @@ pub(crate) struct Caller(Child);
 
 impl Caller {
     /// Starts the caller, and waits until it has a link.
-    pub(crate) fn start(tongue: Tongue, manner: &str, path: &Path) -> Self {
+    pub(crate) fn start(tongue: PeerLanguage, manner: &str, path: &Path) -> Self {
         let mut command = Command::new(tongue.program());
         command.arg(manner).arg(path).stdin(Stdio::piped());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -103,7 +103,7 @@ impl Caller {
     }
 
     /// Returns its final output.
-    pub(crate) fn last_words(self) -> String {
+    pub(crate) fn stderr_tail(self) -> String {
         let output = self.0.wait_with_output().unwrap();
         assert!(!output.status.success());
         String::from_utf8(output.stderr).unwrap()

@@ -137,7 +137,7 @@ mod tests {
 
     /// Every length at which another branch is taken, with one non-ASCII byte at every position.
     #[test]
-    fn what_is_ascii() {
+    fn ascii_text_is_recognised() {
         for length in 0..80 {
             let mut bytes = vec![b'~'; length];
             assert!(is_ascii(&bytes), "{length}");

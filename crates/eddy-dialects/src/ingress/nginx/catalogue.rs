@@ -266,7 +266,7 @@ mod tests {
     use super::KNOWN;
 
     #[test]
-    fn annotations_stand_in_order() {
+    fn annotations_are_sorted() {
         assert!(KNOWN.is_sorted_by(|a, b| a.name < b.name));
     }
 }

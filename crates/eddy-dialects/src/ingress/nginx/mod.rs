@@ -19,4 +19,4 @@ mod write;
 
 pub use page::annotations_page;
 pub(super) use upstreams::ServicePortQuery;
-pub(super) use whole::{lower, speaks_nginx};
+pub(super) use whole::{has_nginx_annotations, lower};

@@ -25,7 +25,7 @@ pub(super) fn to_https(place: SourceSpan, keeps_slash: bool) -> Vec<Directive> {
 }
 
 /// Redirects requests without TLS to HTTPS.
-pub(super) fn to_https_unless_there(place: SourceSpan, keeps_slash: bool) -> Vec<Directive> {
+pub(super) fn redirect_cleartext_to_https(place: SourceSpan, keeps_slash: bool) -> Vec<Directive> {
     let when = |text: &str, address: &str| {
         let condition = words(place, &["($to_https", "=", &format!("{text})")]);
         block(place, "if", condition, vec![line(place, "return", &["308", address])])

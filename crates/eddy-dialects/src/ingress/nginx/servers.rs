@@ -252,7 +252,7 @@ pub(super) fn settings_of<'s>(
     ingresses: &'s [(&Ingress, IngressAnnotations)],
 ) -> Cow<'s, IngressAnnotations> {
     match location.ingress.and_then(|index| ingresses.get(index)) {
-        Some((_, settings)) if location.is_catch_all => Cow::Owned(settings.of_catch_all()),
+        Some((_, settings)) if location.is_catch_all => Cow::Owned(settings.for_catch_all()),
         Some((_, settings)) => Cow::Borrowed(settings),
         None => Cow::Owned(IngressAnnotations::default()),
     }

@@ -69,7 +69,7 @@ pub(super) struct Cors {
 
 impl IngressAnnotations {
     /// Returns the settings that remain for requests that match no host and path: no rewrites and no redirects.
-    pub(super) fn of_catch_all(&self) -> Self {
+    pub(super) fn for_catch_all(&self) -> Self {
         Self {
             app_root: None,
             rewrite_target: None,

@@ -12,7 +12,7 @@ use crate::ingress::model::Ingress;
 use crate::nginx::{Directive, Targets};
 
 /// Whether an Ingress has annotations of ingress-nginx.
-pub(in crate::ingress) fn speaks_nginx(ingress: &Ingress) -> bool {
+pub(in crate::ingress) fn has_nginx_annotations(ingress: &Ingress) -> bool {
     ingress.annotations.iter().any(|annotation| annotation.name.starts_with(PREFIX))
 }
 

@@ -7,7 +7,7 @@ use super::canary::choice;
 use super::cors::cors_lines;
 use super::directive::{block, line, word, words};
 use super::errors::{intercept, page};
-use super::secure::{has_certificate, redirect_without_slash, to_https, to_https_unless_there};
+use super::secure::{has_certificate, redirect_cleartext_to_https, redirect_without_slash, to_https};
 use super::servers::{ANY_HOST, IngressServer, Location, Servers, is_rewritten, settings_of};
 use super::settings::{IngressAnnotations, default_backend_name};
 use super::upstreams::{Resolve, ServicePortQuery, Upstreams};
@@ -148,7 +148,7 @@ impl IngressConfWriter<'_> {
             return inner;
         }
         if settings.forces_https || has_certificate && !settings.stays_http {
-            inner.extend(to_https_unless_there(place, keeps_slash));
+            inner.extend(redirect_cleartext_to_https(place, keeps_slash));
         }
         let Some(pass) = self.pass(location, &settings) else {
             let status = if location.upstream.is_some() { "503" } else { "404" };

@@ -20,7 +20,7 @@ pub(in crate::lua) struct Vm {
     cpu_nanos: u64,
     /// A VM that has failed with more memory in use than this is not reused.
     kept_bytes_max: usize,
-    is_spent: bool,
+    is_exhausted: bool,
 }
 
 // SAFETY: a VM is not tied to the thread that created it, and `&mut` prevents concurrent use.
@@ -38,7 +38,7 @@ impl Vm {
         let account = unsafe { Account::open(state.as_ptr(), limits) };
         let kept_bytes_max = limits.memory_bytes / 2;
         let cpu_nanos = budget::nanos(limits.cpu);
-        let vm = Self { state, account, limits: *limits, cpu_nanos, kept_bytes_max, is_spent: false };
+        let vm = Self { state, account, limits: *limits, cpu_nanos, kept_bytes_max, is_exhausted: false };
         let limits = ptr::from_ref(limits).cast_mut().cast();
         // SAFETY: `set_up` gets the argument that it requires.
         let status = unsafe { ffi::lua_cpcall(vm.state(), library::set_up, limits) };
@@ -138,8 +138,8 @@ impl Vm {
     }
 
     /// Whether the VM must be replaced because it has used up its memory.
-    pub(in crate::lua) fn is_spent(&self) -> bool {
-        self.is_spent
+    pub(in crate::lua) fn is_exhausted(&self) -> bool {
+        self.is_exhausted
     }
 
     /// Returns the memory of the VM in bytes.
@@ -153,7 +153,8 @@ impl Vm {
         let fault = if status > ffi::LUA_YIELD { self.take_fault(thread, status) } else { of_cpu.clone() };
         let fault = if is_over { of_cpu } else { fault };
         // A garbage collection would take longer than an entry may.
-        self.is_spent |= matches!(fault, VmFault::Memory { .. }) || self.used_bytes() > self.kept_bytes_max;
+        self.is_exhausted |=
+            matches!(fault, VmFault::Memory { .. }) || self.used_bytes() > self.kept_bytes_max;
         fault
     }
 

@@ -98,7 +98,7 @@ impl Embedding {
     }
 
     /// Drops the response after it was delivered.
-    pub(crate) fn drop_answer(&mut self) {
+    pub(crate) fn drop_response(&mut self) {
         self.answer = None;
     }
 }
@@ -115,7 +115,7 @@ mod tests {
     use super::CallToken;
 
     #[test]
-    fn a_token_says_who_called() {
+    fn a_call_token_round_trips() {
         let token = CallToken { worker: 255, generation: u32::MAX - 1, call: 0xff_fffe };
         assert_eq!(CallToken::of_number(token.number()), token);
     }

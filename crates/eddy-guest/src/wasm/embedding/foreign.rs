@@ -129,7 +129,7 @@ mod tests {
     use super::{path_and_value, verify_signature};
 
     #[test]
-    fn arguments_are_read_with_suspicion() {
+    fn arguments_are_validated() {
         assert_eq!(path_and_value(b"\x0a\x01a\x12\x02bc\x18\x01"), Some((&b"a"[..], &b"bc"[..])));
         for bad in [
             &b""[..],

@@ -143,7 +143,7 @@ impl Host for Embedding {
             StreamType::Downstream | StreamType::Upstream => return Err(Status::Unimplemented),
         };
         if self.stream == Some(context) {
-            self.wishes.goes_on[direction as usize] = true;
+            self.requested_actions.goes_on[direction as usize] = true;
         }
         // A stream that is not paused continues anyway.
         self.decide(context, Some(direction), Verdict::Continue);
@@ -157,7 +157,7 @@ impl Host for Embedding {
             StreamType::Downstream | StreamType::Upstream => return Err(Status::Unimplemented),
         }
         if self.stream == Some(context) {
-            self.wishes.is_reset = true;
+            self.requested_actions.is_reset = true;
         }
         self.decide(context, None, Verdict::Reset);
         Ok(())

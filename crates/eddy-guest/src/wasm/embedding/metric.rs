@@ -151,7 +151,7 @@ mod tests {
     use super::plain;
 
     #[test]
-    fn names_become_names() {
+    fn metric_names_are_sanitized() {
         for (name, expected) in [("hits", "hits"), ("a.b-c;d=e", "a_b_c_d_e"), ("2xx", "_2xx"), ("ä", "__")]
         {
             assert_eq!(plain(name.as_bytes()), expected);

@@ -19,4 +19,4 @@ pub(super) use answer::CallAnswer;
 pub(super) use call::CallToken;
 pub(super) use metric::Metrics;
 pub(super) use queue::Queues;
-pub(super) use state::{Common, Embedding, PausedMessage, Plugin, Wishes};
+pub(super) use state::{Common, Embedding, PausedMessage, Plugin, RequestedActions};

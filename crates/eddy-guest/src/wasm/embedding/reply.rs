@@ -14,7 +14,7 @@ impl Embedding {
         let stream = scope.context.ok_or(Status::BadArgument)?;
         if self.stream == Some(stream) {
             write(&mut self.message_view, response)?;
-            self.wishes.is_replied = true;
+            self.requested_actions.is_replied = true;
             return Ok(());
         }
         let is_meant = |waiting: &&mut PausedMessage| waiting.stream == stream && waiting.decision.is_none();

@@ -60,7 +60,7 @@ pub(crate) struct Embedding {
     pub(crate) exchange: Option<Handle>,
     pub(crate) message_view: MessageView,
     /// Actions that the stream requested during its callback.
-    pub(crate) wishes: Wishes,
+    pub(crate) requested_actions: RequestedActions,
     /// Paused messages of streams.
     pub(crate) waiting: Vec<PausedMessage>,
     /// Calls in progress: the context that made each, and its plugin.
@@ -83,7 +83,7 @@ type Property = (Vec<u8>, Vec<u8>);
 
 /// Actions that a stream requested during its callback.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wishes {
+pub(crate) struct RequestedActions {
     /// By direction, whether the message continues.
     pub(crate) goes_on: [bool; 2],
     /// Whether the module has replied.
@@ -103,7 +103,7 @@ impl Embedding {
             stream: None,
             exchange: None,
             message_view: MessageView::default(),
-            wishes: Wishes::default(),
+            requested_actions: RequestedActions::default(),
             waiting: Vec::new(),
             calls: HashMap::new(),
             calls_made: 0,
@@ -127,7 +127,7 @@ impl Embedding {
             self.current = Some(Arc::clone(plugin));
         }
         self.stream = stream;
-        self.wishes = Wishes::default();
+        self.requested_actions = RequestedActions::default();
     }
 
     /// Whether a stream waits for responses to calls.
@@ -178,8 +178,8 @@ impl Embedding {
     }
 
     pub(super) fn log_as(&mut self, context: Option<ContextId>, level: FilterLogLevel, text: &[u8]) {
-        if self.is_starting && level >= FilterLogLevel::Info && self.said.len() < SAID_LINES_MAX {
-            self.said.push(String::from_utf8_lossy(text).chars().take(SAID_CHARS_MAX).collect());
+        if self.is_starting && level >= FilterLogLevel::Info && self.said.len() < START_LOG_LINES_MAX {
+            self.said.push(String::from_utf8_lossy(text).chars().take(LOG_LINE_CHARS_MAX).collect());
         }
         // Messages beyond the filter's log limit are dropped.
         let _ = self.common.host.log(self.id_of(context), level, text);
@@ -195,8 +195,8 @@ pub(super) fn direction_of(part: MessageSection) -> Direction {
 }
 
 /// Maximum number of start messages that are kept to explain a failure.
-const SAID_LINES_MAX: usize = 8;
-const SAID_CHARS_MAX: usize = 300;
+const START_LOG_LINES_MAX: usize = 8;
+const LOG_LINE_CHARS_MAX: usize = 300;
 
 /// Message of a stream that is paused until the module resumes it.
 pub(crate) struct PausedMessage {

@@ -47,13 +47,13 @@ impl MessageView {
     /// Lends a view.
     ///
     /// # Safety
-    /// The view outlives every use of the message view before [`MessageView::take_back`].
+    /// The view outlives every use of the message view before [`MessageView::remove_view`].
     pub(crate) unsafe fn lend(&mut self, view: &ExchangeView<'_>) {
         self.shown = ViewSource::Lent(NonNull::from(view).cast());
     }
 
     /// Removes the view and discards the changes, except for the log.
-    pub(crate) fn take_back(&mut self) {
+    pub(crate) fn remove_view(&mut self) {
         self.shown = ViewSource::Nothing;
         self.request.clear();
         self.response.clear();

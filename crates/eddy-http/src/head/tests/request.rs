@@ -48,7 +48,7 @@ fn check_target(line: &str, host: &str, form: TargetForm, expected: [&str; 4], o
 }
 
 #[test]
-fn targets_are_taken_apart() {
+fn targets_are_parsed() {
     use TargetForm::{Absolute, Asterisk, Origin};
     check_target("GET /", "a.b", Origin, ["/", "none", "a.b", "a.b"], "/");
     check_target("GET /p/q?x=1&y=2", "a.b:80", Origin, ["/p/q", "x=1&y=2", "a.b:80", "a.b"], "/p/q?x=1&y=2");
@@ -136,7 +136,7 @@ fn hosts_are_checked() {
 }
 
 #[test]
-fn a_host_may_have_all_that_names_may_but_commas_and_escapes() {
+fn a_host_allows_reg_name_characters_except_commas_and_escapes() {
     for host in ["0.0.0.0=5000", "(a)", "*", "a*", "a=b", "!$&'()*+;=", "a;b:81", "x=~_-.y"] {
         for text in [
             format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"),
@@ -150,7 +150,7 @@ fn a_host_may_have_all_that_names_may_but_commas_and_escapes() {
 }
 
 #[test]
-fn a_host_may_be_missing_or_empty_where_the_target_or_version_does_without() {
+fn a_host_is_optional_where_target_or_version_allow_it() {
     for text in
         ["GET / HTTP/1.0\r\n\r\n", "GET / HTTP/1.0\r\nHost:\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: \r\n\r\n"]
     {
@@ -236,7 +236,7 @@ fn line_ends_are_cr_lf_and_nothing_else() {
 }
 
 #[test]
-fn framing_is_one_or_the_other() {
+fn framing_is_content_length_or_chunked() {
     assert_eq!(accept_fields("a: b").body, RequestBody::None);
     assert_eq!(accept_fields("Content-Length: 0").body, RequestBody::Length(0));
     assert_eq!(accept_fields("content-length:42 ").body, RequestBody::Length(42));
@@ -298,7 +298,7 @@ fn framing_is_one_or_the_other() {
 }
 
 #[test]
-fn expectations_are_met_or_refused() {
+fn unknown_expectations_are_refused() {
     assert!(accept_fields("Content-Length: 1\r\nExpect: 100-Continue").expects_continue);
     assert!(accept_fields("Transfer-Encoding: chunked\r\nExpect: 100-continue").expects_continue);
     assert!(!accept_fields("Expect: 100-continue").expects_continue);
@@ -327,7 +327,7 @@ fn connect_and_trace_with_a_body_are_refused() {
 }
 
 #[test]
-fn connections_live_by_version_and_option() {
+fn keep_alive_follows_version_and_connection_option() {
     let keeps = |version: &str, fields: &str| {
         accept(&format!("GET / HTTP/{version}\r\nHost: a\r\n{fields}\r\n")).keep_alive
     };
@@ -342,7 +342,7 @@ fn connections_live_by_version_and_option() {
 }
 
 #[test]
-fn connection_nominates_only_what_eddy_does_not_know() {
+fn connection_nominates_only_unknown_fields() {
     let head = accept_fields(
         "X-A: 1\r\nConnection: x-a, X-B, cookie, host, x-forwarded-for\r\nx-b: 2\r\nX-C: 3\r\nCookie: c\r\nX-Forwarded-For: d",
     );
@@ -355,7 +355,7 @@ fn connection_nominates_only_what_eddy_does_not_know() {
 }
 
 #[test]
-fn offers_of_the_client_are_noted() {
+fn upgrade_te_and_max_forwards_are_recorded() {
     assert!(accept_fields("Connection: Upgrade\r\nUpgrade: websocket").has_upgrade);
     assert!(!accept_fields("Upgrade: websocket").has_upgrade);
     assert!(!accept_fields("Connection: upgrade").has_upgrade);
@@ -420,7 +420,7 @@ fn a_head_at_the_start_of_more_is_found_without_a_scan() {
 }
 
 #[test]
-fn a_head_is_fit_for_the_next_parse_after_any() {
+fn a_head_is_reusable_after_any_parse() {
     let mut head = RequestHead::new();
     let limits = HeadLimits::default();
     let first = b"POST /p?q HTTP/1.1\r\nHost: a\r\nConnection: x, close\r\nX: 1\r\nTE: trailers\r\nContent-Length: 3\r\n\r\n";
@@ -434,7 +434,7 @@ fn a_head_is_fit_for_the_next_parse_after_any() {
 }
 
 #[test]
-fn what_a_client_offers_to_switch_to_is_told_where_it_can_be_switched_to() {
+fn upgrade_offers_are_reported_where_switching_is_possible() {
     let check = |line: &str, fields: &str, expected: &[&str]| {
         let text = format!("{line}\r\nHost: a\r\n{fields}\r\n");
         let head = accept(&text);

@@ -22,7 +22,7 @@ fn refuse(text: &str, expected: HeadFault) {
 }
 
 #[test]
-fn status_lines_are_taken_apart() {
+fn status_lines_are_parsed() {
     for (line, status, reason) in [
         ("HTTP/1.1 200 OK", 200, "OK"),
         ("HTTP/1.1 200 ", 200, ""),
@@ -76,7 +76,7 @@ fn status_lines_are_read_strictly() {
 }
 
 #[test]
-fn fields_are_read_as_strictly_as_those_of_requests() {
+fn response_fields_are_parsed_as_strictly_as_request_fields() {
     refuse("HTTP/1.1 200 OK\r\na : b\r\n\r\n", HeadFault::BadFieldName);
     refuse("HTTP/1.1 200 OK\r\na: b\r\n c\r\n\r\n", HeadFault::FieldFold);
     refuse("HTTP/1.1 200 OK\r\na: b\nc: d\r\n\r\n", HeadFault::BareLf);
@@ -110,7 +110,7 @@ fn a_head_at_the_start_of_more_is_found_without_a_scan() {
 }
 
 #[test]
-fn bodies_end_by_the_rules_in_their_order() {
+fn response_body_framing_follows_the_rules_in_order() {
     let length = "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n";
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let nothing = "HTTP/1.1 200 OK\r\n\r\n";
@@ -128,7 +128,7 @@ fn bodies_end_by_the_rules_in_their_order() {
 }
 
 #[test]
-fn connections_live_while_their_answers_can_be_believed() {
+fn ambiguous_responses_end_keep_alive() {
     let keeps = |head: &str| accept(&format!("{head}\r\n\r\n")).keep_alive;
     assert!(keeps("HTTP/1.1 200 OK\r\nContent-Length: 0"));
     assert!(!keeps("HTTP/1.1 200 OK"));
@@ -160,7 +160,7 @@ fn a_body_without_length_is_sent_as_the_client_can_read_it() {
 }
 
 #[test]
-fn a_switch_is_taken_from_whom_it_was_asked_of() {
+fn a_switch_is_accepted_only_if_it_was_requested() {
     let parse = |text: &str, asked: ResponseContext| {
         let mut head = ResponseHead::new();
         let parsed = head.parse(text.as_bytes(), &HeadLimits::default(), asked);

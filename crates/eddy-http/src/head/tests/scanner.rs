@@ -49,7 +49,7 @@ fn a_head_ends_with_its_empty_line() {
 }
 
 #[test]
-fn what_no_head_can_hold_is_refused_at_once() {
+fn bytes_not_allowed_in_a_head_are_refused_immediately() {
     check_early(b"\x16", HeadFault::BadStart);
     check_early(b"\x80", HeadFault::BadStart);
     check_early(b" ", HeadFault::BadStart);
@@ -97,7 +97,7 @@ fn limits_are_enforced_before_the_end() {
 }
 
 #[test]
-fn a_scanner_knows_whether_a_head_has_begun() {
+fn a_scanner_reports_whether_a_head_has_begun() {
     let mut scanner = HeadScanner::new();
     for (text, expected) in
         [("", false), ("\r", false), ("\r\n", false), ("\r\nG", true), ("\r\nGET / HTTP/1.1\r\n", true)]

@@ -41,7 +41,7 @@ pub(in super::super) struct PseudoHeaders<'a> {
 }
 
 /// Writes the pseudo-header fields of a request; `is_first` as with [`encode_status`].
-pub(in super::super) fn encode_asked(out: &mut Vec<u8>, asked: &PseudoHeaders<'_>, is_first: bool) {
+pub(in super::super) fn encode_pseudo_headers(out: &mut Vec<u8>, asked: &PseudoHeaders<'_>, is_first: bool) {
     if is_first {
         out.push(0x20);
     }

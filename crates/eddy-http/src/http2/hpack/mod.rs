@@ -14,6 +14,6 @@ mod table;
 mod tests;
 
 pub(super) use decoder::Decoder;
-pub(super) use encoder::{PseudoHeaders, encode_asked, encode_field, encode_status};
+pub(super) use encoder::{PseudoHeaders, encode_field, encode_pseudo_headers, encode_status};
 #[cfg(test)]
 pub(super) use huffman::encode as huffman_encode;

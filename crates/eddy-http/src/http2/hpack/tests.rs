@@ -20,7 +20,7 @@ fn decode(decoder: &mut Decoder, block: &[u8]) -> Result<String, Unreadable> {
 }
 
 #[test]
-fn requests_of_the_appendix_come_out() {
+fn the_rfc_7541_appendix_examples_are_decoded() {
     let expected = [
         ":method: GET\n:scheme: http\n:path: /\n:authority: www.example.com\n",
         ":method: GET\n:scheme: http\n:path: /\n:authority: www.example.com\ncache-control: no-cache\n",
@@ -45,7 +45,7 @@ fn requests_of_the_appendix_come_out() {
 }
 
 #[test]
-fn the_table_forgets_the_oldest() {
+fn the_dynamic_table_evicts_the_oldest_entry() {
     let mut decoder = Decoder::new();
     // A table of 64 bytes has room for one small field.
     let block = [bytes("3f21"), bytes("40 01 61 01 62"), bytes("40 01 63 01 64"), bytes("be")].concat();
@@ -54,7 +54,7 @@ fn the_table_forgets_the_oldest() {
 }
 
 #[test]
-fn what_breaks_the_rules_is_refused() {
+fn invalid_header_blocks_are_refused() {
     for broken in [
         "80",                      // index 0
         "be",                      // the dynamic table is empty
@@ -80,7 +80,7 @@ fn what_breaks_the_rules_is_refused() {
 }
 
 #[test]
-fn every_byte_goes_into_the_code_and_back() {
+fn every_byte_round_trips_through_huffman_coding() {
     let all: Vec<u8> = (0..=255).collect();
     for length in 0..=256 {
         let (mut coded, mut text) = (Vec::new(), Vec::new());
@@ -92,7 +92,7 @@ fn every_byte_goes_into_the_code_and_back() {
 }
 
 #[test]
-fn what_we_write_is_read_as_meant() {
+fn encoded_headers_are_decoded_unchanged() {
     let mut decoder = Decoder::new();
     for (index, status) in [200, 404, 418, 999].into_iter().enumerate() {
         let mut block = Vec::new();
@@ -109,7 +109,7 @@ fn what_we_write_is_read_as_meant() {
 }
 
 #[test]
-fn no_bytes_make_it_panic() {
+fn arbitrary_bytes_do_not_panic() {
     let mut state = 1_u64;
     let mut decoder = Decoder::new();
     for _ in 0..20_000 {

@@ -16,7 +16,7 @@ fn floods_end_the_connection_and_have_a_name() {
         (frame(frame::SETTINGS, 0, 0, &[]), Abuse::Settings),
         (frame(frame::PRIORITY, 0, 1, &[0; 5]), Abuse::Priorities),
         (frame(frame::WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1]), Abuse::WindowUpdates),
-        (frame(0x42, 0, 0, &[]), Abuse::Others),
+        (frame(0x42, 0, 0, &[]), Abuse::OtherFrames),
         (frame(frame::DATA, 0, 1, &[]), Abuse::EmptyData),
     ] {
         let mut client = client();
@@ -30,7 +30,7 @@ fn floods_end_the_connection_and_have_a_name() {
 }
 
 #[test]
-fn requests_that_are_taken_back_or_broken_are_counted() {
+fn cancelled_and_malformed_requests_are_counted() {
     type Attack = fn(&mut Http2TestClient, u32) -> Result<(), Http2Fault>;
     let attacks: [Attack; 3] = [
         |client, id| client.says(&frame(frame::RST_STREAM, 0, id, &[0, 0, 0, 8])),
@@ -56,7 +56,7 @@ fn requests_that_are_taken_back_or_broken_are_counted() {
 }
 
 #[test]
-fn fields_without_end_are_not_gathered() {
+fn endless_header_blocks_are_not_buffered() {
     for (piece, count_max) in [(vec![0; 16 * 1024], 8), (vec![0; 1], 41), (Vec::new(), 41)] {
         let mut client = client();
         client.says(&frame(frame::HEADERS, 0, 1, &block(&GET))).unwrap();
@@ -69,7 +69,7 @@ fn fields_without_end_are_not_gathered() {
 
 /// Random splits and changes of frames cause neither a panic nor a response without a request.
 #[test]
-fn no_bytes_make_it_panic() {
+fn arbitrary_bytes_do_not_panic() {
     let mut random = random_numbers(42);
     let mut faults = 0;
     for _ in 0..20_000 {

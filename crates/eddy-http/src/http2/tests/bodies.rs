@@ -5,7 +5,7 @@ use crate::http2::test_frames::{ENDS, OPEN, block, frame};
 use crate::http2::{BodyReadResult, ErrorCode, Gone, Http2Limits, frame};
 
 #[test]
-fn a_body_is_held_up_to_its_window() {
+fn a_body_is_buffered_up_to_its_window() {
     let mut client = client();
     let head = client.asks(1, OPEN, &[GET.as_slice(), &[("content-length", "70000")]].concat()).unwrap();
     assert!(head.has_body);
@@ -31,7 +31,7 @@ fn a_body_is_held_up_to_its_window() {
 }
 
 #[test]
-fn the_window_of_the_connection_comes_back_whatever_becomes_of_streams() {
+fn the_connection_window_is_restored_however_streams_end() {
     let mut client = Http2TestClient::new(Http2Limits {
         connection_window: 65_535,
         budget: 100_000,
@@ -54,7 +54,7 @@ fn the_window_of_the_connection_comes_back_whatever_becomes_of_streams() {
 }
 
 #[test]
-fn data_that_is_not_what_was_announced_resets_its_stream() {
+fn data_that_differs_from_its_content_length_resets_its_stream() {
     for (data, flags) in [(vec![b"abcd".as_slice()], 1), (vec![b"abc", b"abc"], 0), (vec![b""], 1)] {
         let mut client = client();
         client.asks(1, OPEN, &[GET.as_slice(), &[("content-length", "5")]].concat()).unwrap();
@@ -66,7 +66,7 @@ fn data_that_is_not_what_was_announced_resets_its_stream() {
 }
 
 #[test]
-fn trailers_go_both_ways() {
+fn trailers_pass_in_both_directions() {
     let mut client = client();
     client.asks(1, OPEN, &GET).unwrap();
     client.says(&frame(frame::DATA, 0, 1, b"abc")).unwrap();
@@ -86,7 +86,7 @@ fn trailers_go_both_ways() {
 }
 
 #[test]
-fn an_answer_keeps_to_the_windows() {
+fn a_response_respects_the_flow_control_windows() {
     let mut client = client();
     for id in [1, 3] {
         client.asks(id, ENDS, &GET).unwrap();
@@ -112,7 +112,7 @@ fn an_answer_keeps_to_the_windows() {
 }
 
 #[test]
-fn what_is_to_be_written_is_bounded() {
+fn the_write_buffer_is_bounded() {
     let mut client = client();
     client.asks(1, ENDS, &GET).unwrap();
     client.says(&frame(frame::WINDOW_UPDATE, 0, 0, &[0x7f, 0, 0, 0])).unwrap();

@@ -9,7 +9,7 @@ use crate::http2::test_frames::{
 use crate::http2::{Abuse, ErrorCode, Http2Fault, Http2Limits, frame};
 
 #[test]
-fn a_small_block_does_not_become_a_large_head() {
+fn a_small_header_block_does_not_become_a_large_head() {
     let mut client = client();
     let mut bomb = block(&GET);
     // One field of nearly 4 KiB that is added to the dynamic table, then referenced with one byte each.
@@ -43,7 +43,7 @@ fn bombed(limits: Http2Limits, repeats_each: usize) -> (usize, Http2Fault) {
 }
 
 #[test]
-fn heads_out_of_proportion_to_what_came_end_the_connection() {
+fn heads_out_of_proportion_to_their_encoding_end_the_connection() {
     let limits = Http2Limits::default();
     let spent = Http2Fault::Abuse(Abuse::Heads);
     // 16 times 3.9 KB are below the maximum head, 17 times are above; of 16,000 times only what the budget covers is
@@ -56,7 +56,7 @@ fn heads_out_of_proportion_to_what_came_end_the_connection() {
 }
 
 #[test]
-fn heads_out_of_proportion_are_held_for_few_requests_at_once() {
+fn heads_out_of_proportion_are_held_for_few_concurrent_requests() {
     let mut client = Http2TestClient::new(Http2Limits { budget: 1_000_000, ..Http2Limits::default() });
     client.says(&frame(frame::HEADERS, ENDS, 1, &head_with_repeats(3_900, 0))).unwrap();
     assert_eq!(client.server.next_opened(), Some(1));
@@ -110,7 +110,7 @@ fn cookies_by_index_cost_nothing() {
 /// Blocks of an encoder that uses the dynamic table as much as possible, and each header once per block, cost only
 /// their requests.
 #[test]
-fn what_honest_encoders_write_costs_nothing() {
+fn headers_of_common_encoders_cost_no_budget() {
     let mut numbers = random_numbers(7);
     let mut random = |below: usize| usize::try_from(numbers(below as u64)).unwrap();
     let universe: Vec<(String, String)> =

@@ -6,7 +6,7 @@ use crate::http2::test_frames::{ENDS, OPEN, block, frame};
 use crate::http2::{BodyReadResult, ErrorCode, frame};
 
 #[test]
-fn a_request_comes_as_text_and_its_answer_goes_as_frames() {
+fn a_request_is_received_as_text_and_its_response_sent_as_frames() {
     let mut client = client();
     let fields = [GET.as_slice(), &[("cookie", "a=1"), ("x-y", "z"), ("cookie", "b=2")]].concat();
     let head = client.asks(1, ENDS, &fields).unwrap();
@@ -25,7 +25,7 @@ fn a_request_comes_as_text_and_its_answer_goes_as_frames() {
 }
 
 #[test]
-fn heads_that_break_the_rules_are_reset() {
+fn invalid_heads_are_reset() {
     let with = |more: &[(&'static str, &'static str)]| [GET.as_slice(), more].concat();
     let broken = [
         with(&[("X", "y")]),
@@ -69,7 +69,7 @@ fn heads_that_break_the_rules_are_reset() {
 }
 
 #[test]
-fn heads_that_are_not_taken_are_answered() {
+fn refused_heads_get_a_response() {
     let with = |more: &[(&'static str, &'static str)]| [GET.as_slice(), more].concat();
     let many: Vec<_> = std::iter::repeat_n(("cookie", "a=1"), 129).collect();
     for (fields, fault) in [
@@ -95,7 +95,7 @@ fn heads_that_are_not_taken_are_answered() {
 }
 
 #[test]
-fn a_request_for_a_tunnel_reads_as_one_of_http1() {
+fn an_extended_connect_reads_as_an_http1_upgrade() {
     let websocket = [(":method", "CONNECT"), (":protocol", "websocket"), GET[1], GET[2], GET[3], ("a", "b")];
     let connect = [(":method", "CONNECT"), (":authority", "x.example:1")];
     let as_upgrade =
@@ -107,7 +107,7 @@ fn a_request_for_a_tunnel_reads_as_one_of_http1() {
         assert_eq!((str::from_utf8(&head.text), head.fault), (Ok(text), None));
         assert!(head.has_body && head.is_tunnel);
         let mut read = crate::RequestHead::new();
-        read.parse_framed(&head.text, &HeadLimits::default(), head.has_body && !head.is_tunnel).unwrap();
+        read.parse_http2(&head.text, &HeadLimits::default(), head.has_body && !head.is_tunnel).unwrap();
         assert!(read.wants_tunnel() && read.body.is_empty());
         let is_upgrade = read.method == crate::Method::Get;
         assert!(read.upgrades(&head.text).eq(is_upgrade.then_some(b"websocket".as_slice())));

@@ -22,7 +22,7 @@ fn streams_are_limited_until_their_exchanges_are_over() {
 }
 
 #[test]
-fn an_answer_before_the_end_of_the_request_ends_it_without_error() {
+fn an_early_response_ends_the_request_without_error() {
     let mut client = client();
     client.asks(1, OPEN, &GET).unwrap();
     client.server.send_head(1, b"HTTP/1.1 413 Content Too Large\r\n\r\n", true).unwrap();
@@ -36,7 +36,7 @@ fn an_answer_before_the_end_of_the_request_ends_it_without_error() {
 }
 
 #[test]
-fn the_end_is_announced_twice() {
+fn a_drain_sends_two_goaways() {
     let mut client = client();
     client.asks(1, ENDS, &GET).unwrap();
     client.server.leave();

@@ -30,14 +30,14 @@ fn written(bytes: &[u8], head: &RequestHead, is_trusted: bool) -> String {
         via: None,
         request_id: None,
         upgrade: None,
-        passes_expectation: false,
+        forwards_expectation: false,
     };
     write_request_head(&mut out, &request);
     String::from_utf8(out).unwrap()
 }
 
 #[test]
-fn edited_fields_are_sent_in_their_places() {
+fn edited_fields_are_sent_in_their_positions() {
     let (mut bytes, mut head) =
         parsed("GET / HTTP/1.1\r\nHost: a\r\nX-A: 1\r\nb: 2\r\nx-a: 3\r\nx_a: 4\r\n\r\n");
     head.edit(&mut bytes).set(b"x-a", b" 5 ").unwrap();
@@ -49,7 +49,7 @@ fn edited_fields_are_sent_in_their_places() {
 }
 
 #[test]
-fn refused_edits_change_nothing_that_is_sent() {
+fn refused_edits_do_not_change_the_sent_head() {
     let (mut bytes, mut head) = parsed("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     let before = written(&bytes, &head, false);
     head.edit(&mut bytes).set(b"host", b"1").unwrap_err();
@@ -61,7 +61,7 @@ fn refused_edits_change_nothing_that_is_sent() {
 }
 
 #[test]
-fn a_changed_start_line_is_what_is_sent() {
+fn a_changed_start_line_is_sent() {
     let (mut bytes, mut head) = parsed("GET /a?b HTTP/1.1\r\nHost: a\r\n\r\n");
     head.set_target(&mut bytes, b"/c/d?e=f").unwrap();
     head.set_method(&mut bytes, b"PURGE").unwrap();
@@ -71,7 +71,7 @@ fn a_changed_start_line_is_what_is_sent() {
 }
 
 #[test]
-fn forwarding_fields_tell_the_host_of_the_client() {
+fn forwarding_fields_contain_the_host_of_the_client() {
     let texts = [
         ("GET / HTTP/1.1\r\nHost: a:81\r\n\r\n", "a:81"),
         ("GET http://a:81/ HTTP/1.1\r\nHost: b\r\n\r\n", "a:81"),

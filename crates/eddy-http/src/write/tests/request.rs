@@ -14,7 +14,7 @@ struct RequestWriteCase<'a> {
     via: Option<&'a str>,
     request_id: Option<RequestId<'a>>,
     upgrade: Option<&'a [u8]>,
-    passes_expectation: bool,
+    forwards_expectation: bool,
 }
 
 impl Default for RequestWriteCase<'_> {
@@ -32,7 +32,7 @@ impl Default for RequestWriteCase<'_> {
             via: None,
             request_id: None,
             upgrade: None,
-            passes_expectation: false,
+            forwards_expectation: false,
         }
     }
 }
@@ -84,7 +84,7 @@ impl<'a> RequestWriteCase<'a> {
             via: self.via,
             request_id: self.request_id,
             upgrade: self.upgrade,
-            passes_expectation: self.passes_expectation,
+            forwards_expectation: self.forwards_expectation,
         };
         write_request_head(&mut out, &request);
         (head, out)
@@ -104,7 +104,7 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn the_line_and_framing_are_written_anew() {
+fn the_request_line_and_framing_are_rewritten() {
     check("GET /p?q HTTP/1.0\r\nHost: a\r\n\r\n", "GET /p?q HTTP/1.1|Host: a||");
     check("GET /p HTTP/1.0\r\n\r\n", "GET /p HTTP/1.1|Host: ||");
     check("FOO http://B:80?q HTTP/1.1\r\nHost: a\r\n\r\n", "FOO /?q HTTP/1.1|Host: B:80||");
@@ -134,7 +134,7 @@ fn the_line_and_framing_are_written_anew() {
 }
 
 #[test]
-fn lines_are_kept_in_order_and_plain_form() {
+fn field_lines_keep_their_order_in_normal_form() {
     let way = RequestWriteCase::default();
     way.check("A: 1|B:2|C:  3|D:\t4|E: 5 |F:|G: |H: h \t i|", "A: 1|B: 2|C: 3|D: 4|E: 5|F: |G: |H: h \t i|");
     way.check("", "");
@@ -142,7 +142,7 @@ fn lines_are_kept_in_order_and_plain_form() {
 }
 
 #[test]
-fn fields_of_this_hop_are_left_out() {
+fn hop_by_hop_fields_are_removed() {
     let way = RequestWriteCase::default();
     way.check("A: 1|Connection: close|Keep-Alive: 5|B: 2|", "A: 1|B: 2|");
     way.check("Upgrade: websocket|Connection: Upgrade|HTTP2-Settings: x|Proxy-Connection: x|TE: gzip|", "");
@@ -158,7 +158,7 @@ fn fields_of_this_hop_are_left_out() {
 }
 
 #[test]
-fn spellings_that_pass_for_known_names_are_left_out() {
+fn aliases_of_known_names_are_removed() {
     let way = RequestWriteCase::default();
     way.check(
         "X_Forwarded_For: 1|content_length: 5|Transfer.Encoding: chunked|my_field: 1|cookie_: 2|",
@@ -169,7 +169,7 @@ fn spellings_that_pass_for_known_names_are_left_out() {
 }
 
 #[test]
-fn a_peer_that_is_not_trusted_tells_nothing_of_the_client() {
+fn forwarding_fields_of_an_untrusted_peer_are_ignored() {
     let spoofed = "X-Forwarded-For: 1|x-forwarded-proto: https|X-FORWARDED-HOST: b|X-Forwarded-Port: 1|Forwarded: for=x|\
         X-Real-IP: 1|X-Forwarded-User: root|X-Forwarded-Prefix: /|";
     RequestWriteCase::peer("192.0.2.1", false, NO_FORWARDING).check(spoofed, "");
@@ -186,7 +186,7 @@ fn a_peer_that_is_not_trusted_tells_nothing_of_the_client() {
 }
 
 #[test]
-fn a_trusted_peer_is_believed_and_extended() {
+fn forwarding_fields_of_a_trusted_peer_are_extended() {
     let earlier = "X-Forwarded-For: 1|X-Forwarded-Proto: https|X-Forwarded-For: 2, 3|X-Forwarded-User: u|Forwarded: for=x|";
     RequestWriteCase::peer("192.0.2.1", true, NO_FORWARDING).check(earlier, earlier);
     RequestWriteCase::peer("192.0.2.1", true, X_FORWARDED).check(
@@ -240,7 +240,7 @@ fn via_is_added() {
 }
 
 #[test]
-fn edits_remove_then_set_then_add() {
+fn edits_apply_in_the_order_remove_set_add() {
     let edited = |edit: fn(&mut FieldEdits)| RequestWriteCase::edited(edit);
     edited(|e| e.remove("x-a").unwrap()).check("X-A: 1|x_a: 2|X-B: 3|", "X-B: 3|");
     edited(|e| e.set("cookie", "c").unwrap()).check("Cookie: 1|cookie: 2|A: 3|", "A: 3|cookie: c|");
@@ -260,7 +260,7 @@ fn edits_remove_then_set_then_add() {
 }
 
 #[test]
-fn one_protocol_is_offered_where_one_is_asked_for() {
+fn one_upgrade_protocol_is_forwarded_where_one_is_requested() {
     let text = "GET /chat HTTP/1.1\r\nHost: a\r\nConnection: upgrade, x-hop\r\nUpgrade: h2c, websocket\r\nTE: trailers\r\nX-Hop: 1\r\nSec-WebSocket-Version: 13\r\n\r\n";
     let way = RequestWriteCase { upgrade: Some(b"websocket"), ..RequestWriteCase::default() };
     let (head, out) = way.write(text);
@@ -278,18 +278,18 @@ fn one_protocol_is_offered_where_one_is_asked_for() {
 }
 
 #[test]
-fn an_expectation_goes_on_where_it_is_passed() {
+fn an_expectation_is_forwarded_where_enabled() {
     let text = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-Continue\r\n\r\n";
-    for passes_expectation in [true, false] {
-        let (_, out) = RequestWriteCase { passes_expectation, ..RequestWriteCase::default() }.write(text);
+    for forwards_expectation in [true, false] {
+        let (_, out) = RequestWriteCase { forwards_expectation, ..RequestWriteCase::default() }.write(text);
         let mut sent = RequestHead::new();
         sent.parse(&out, &HeadLimits::default()).unwrap();
-        assert_eq!(sent.expects_continue, passes_expectation, "{}", String::from_utf8_lossy(&out));
+        assert_eq!(sent.expects_continue, forwards_expectation, "{}", String::from_utf8_lossy(&out));
     }
 }
 
 #[test]
-fn a_handshake_that_is_not_asked_for_leaves_nothing() {
+fn upgrade_fields_are_removed_where_no_upgrade_is_requested() {
     let check = |text: &str, upgrade: Option<&[u8]>, expected: &str| {
         let text = text.replace('|', "\r\n");
         let (_, out) = RequestWriteCase { upgrade, ..RequestWriteCase::default() }.write(&text);

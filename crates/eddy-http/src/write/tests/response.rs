@@ -39,7 +39,7 @@ fn check(text: &str, expected: &str) {
 }
 
 #[test]
-fn framing_is_written_anew() {
+fn framing_is_rewritten() {
     check("HTTP/1.1 200 OK|content-length:007|A: 1||", "HTTP/1.1 200 OK|A: 1|Content-Length: 7||");
     check("HTTP/1.0 200 OK|content-length: 7|A: 1||", "HTTP/1.1 200 OK|A: 1|Content-Length: 7||");
     check(
@@ -56,7 +56,7 @@ fn framing_is_written_anew() {
 }
 
 #[test]
-fn the_connection_is_told_of_where_the_client_does_not_expect_it() {
+fn a_connection_header_is_sent_where_it_differs_from_the_default() {
     let text = "HTTP/1.1 200 OK|Connection: x|X: 1|Keep-Alive: 2|Content-Length: 0||";
     let sent = |version, keep_alive, body| {
         send(text, Method::Get, |response| {
@@ -78,7 +78,7 @@ fn the_connection_is_told_of_where_the_client_does_not_expect_it() {
 }
 
 #[test]
-fn what_the_client_relies_on_is_kept() {
+fn known_end_to_end_fields_named_by_connection_are_kept() {
     check(
         "HTTP/1.1 200 OK|Connection: set-cookie, x-a, content-type|Set-Cookie: 1|X-A: 2|Content-Type: t|Upgrade: h2c|Content-Length: 0||",
         "HTTP/1.1 200 OK|Set-Cookie: 1|Content-Type: t|Content-Length: 0||",
@@ -138,7 +138,7 @@ fn check_local(reply: LocalReply<'_>, method: Method, body: ResponseBody, expect
 }
 
 #[test]
-fn local_answers_are_whole() {
+fn local_replies_are_complete() {
     check_local(
         LocalReply::new(404),
         Method::Get,
@@ -171,7 +171,7 @@ fn local_answers_are_whole() {
 }
 
 #[test]
-fn calls_of_grpc_are_told_their_end_in_the_head() {
+fn grpc_local_replies_have_their_status_in_the_head() {
     let reply = LocalReply {
         content_type: Some("text/plain"),
         grpc: Some(GrpcReply { code: 14, message: b"not there\r\nX: 100%" }),
@@ -193,7 +193,7 @@ fn calls_of_grpc_are_told_their_end_in_the_head() {
 }
 
 #[test]
-fn a_location_cannot_end_its_line() {
+fn a_location_cannot_split_its_line() {
     let location = b"/a\r\nSet-Cookie: x\0\xe4 \x7f%0d";
     let reply = LocalReply { location: Some(location), ..LocalReply::new(302) };
     check_local(
@@ -205,7 +205,7 @@ fn a_location_cannot_end_its_line() {
 }
 
 #[test]
-fn a_switch_says_what_to_and_is_success_where_frames_asked_for_it() {
+fn a_switch_names_its_protocol_and_is_200_on_http2() {
     let text = "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Accept: k\r\nA: b\r\n\r\n";
     let mut head = ResponseHead::new();
     head.parse(text.as_bytes(), &HeadLimits::default(), ResponseContext::upgrade(Method::Get)).unwrap();

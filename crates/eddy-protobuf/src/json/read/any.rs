@@ -81,7 +81,7 @@ impl JsonParser {
             top.role = JsonReadRole::Message;
             top.is_of_any = true;
             let bits = message.fields.len() + message.oneofs.len();
-            self.seen.resize(top.seen_at + bits.div_ceil(64), 0);
+            self.seen.resize(top.seen_index + bits.div_ceil(64), 0);
         } else {
             top.role = JsonReadRole::AnySpecial;
             top.has_value = is_empty;

@@ -122,13 +122,13 @@ impl FromJson {
             let tail = tail(&self.carried, piece);
             at = match tail {
                 Tail::Ends(bytes) => bytes,
-                Tail::GoesOn => piece.len(),
+                Tail::Continues => piece.len(),
             };
             self.carry(piece.get(..at).unwrap_or_default())?;
-            if tail == Tail::GoesOn {
+            if tail == Tail::Continues {
                 return Ok(at);
             }
-            self.run_carried()?;
+            self.parse_split_token()?;
         }
         let rest = piece.get(at..).unwrap_or_default();
         let used = self.parser.run(&self.schema, rest, PiecePosition::Inner)?;
@@ -148,7 +148,7 @@ impl FromJson {
     }
 
     /// Parses the token that arrived in several pieces.
-    fn run_carried(&mut self) -> ProtobufResult {
+    fn parse_split_token(&mut self) -> ProtobufResult {
         let used = self.parser.run(&self.schema, &self.carried, PiecePosition::Last)?;
         if used < self.carried.len() {
             return Err(ProtobufError::new(self.parser.base, ProtobufErrorKind::JsonSyntax));
@@ -167,7 +167,7 @@ impl FromJson {
         }
         self.state = FromJsonState::Failed;
         if !self.carried.is_empty() {
-            self.run_carried()?;
+            self.parse_split_token()?;
         }
         self.parser.end_field(&self.schema)?;
         if !self.parser.is_done() {

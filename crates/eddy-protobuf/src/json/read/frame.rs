@@ -44,7 +44,7 @@ pub(super) struct JsonReadFrame {
     /// Number of the group that ends with it; 0 is none.
     pub(super) group: u32,
     /// Index of its first bit in the parser's `seen`.
-    pub(super) seen_at: usize,
+    pub(super) seen_index: usize,
     /// Number of the map.
     pub(super) map: u64,
     /// Position of the current map entry or packed list, and of the entry's length.

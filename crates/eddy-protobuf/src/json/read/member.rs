@@ -102,7 +102,7 @@ impl JsonParser {
     #[inline]
     fn note(&mut self, bit: usize) -> bool {
         let mask = 1 << (bit % 64);
-        match self.seen.get_mut(self.top.seen_at + bit / 64) {
+        match self.seen.get_mut(self.top.seen_index + bit / 64) {
             Some(word) if *word & mask == 0 => {
                 *word |= mask;
                 true
@@ -114,7 +114,7 @@ impl JsonParser {
     #[inline]
     pub(super) fn is_noted(&self, bit: u16) -> bool {
         let bit = usize::from(bit);
-        self.seen.get(self.top.seen_at + bit / 64).is_some_and(|word| word & 1 << (bit % 64) != 0)
+        self.seen.get(self.top.seen_index + bit / 64).is_some_and(|word| word & 1 << (bit % 64) != 0)
     }
 
     /// Begins an entry with the key of a map.
@@ -134,11 +134,11 @@ impl JsonParser {
         }
         let written = self.out.get(start..).unwrap_or_default();
         match self.keys.insert(self.top.map, written, self.limits.items_max) {
-            Err(KeyProblem::Seen) if self.options.duplicates == Duplicates::Refuse => {
+            Err(KeyProblem::Duplicate) if self.options.duplicates == Duplicates::Refuse => {
                 Err(self.fault(ProtobufErrorKind::JsonDuplicate))
             }
             Err(KeyProblem::TooMany) => Err(self.fault(ProtobufErrorKind::TooManyItems)),
-            Ok(()) | Err(KeyProblem::Seen) => Ok(()),
+            Ok(()) | Err(KeyProblem::Duplicate) => Ok(()),
         }
     }
 

@@ -204,7 +204,7 @@ impl JsonParser {
         if self.stack.len() >= self.limits.depth_max as usize {
             return Err(self.fault(ProtobufErrorKind::DepthExceeded));
         }
-        frame.seen_at = self.seen.len();
+        frame.seen_index = self.seen.len();
         if frame.role == JsonReadRole::Map {
             self.maps += 1;
             frame.map = self.maps;
@@ -212,7 +212,7 @@ impl JsonParser {
         if frame.role == JsonReadRole::Message {
             let message = schema.message(frame.message);
             let bits = message.fields.len() + message.oneofs.len();
-            self.seen.resize(frame.seen_at + bits.div_ceil(64), 0);
+            self.seen.resize(frame.seen_index + bits.div_ceil(64), 0);
         }
         self.stack.push(self.top);
         self.top = frame;
@@ -246,7 +246,7 @@ impl JsonParser {
         if top.group > 0 {
             write_tag(&mut self.out, top.group, GROUP_END);
         }
-        self.seen.truncate(top.seen_at);
+        self.seen.truncate(top.seen_index);
         self.top = self.stack.pop().unwrap_or(top);
         self.after_value();
         Ok(())
@@ -290,7 +290,7 @@ impl JsonParser {
         then: impl FnOnce(&mut Self, &[u8]) -> ProtobufResult<T>,
     ) -> ProtobufResult<T> {
         if !text.has_escapes {
-            if text.has_others
+            if text.has_non_ascii
                 && let Err(error) = std::str::from_utf8(text.raw)
             {
                 let place = 1 + error.valid_up_to() as u64;

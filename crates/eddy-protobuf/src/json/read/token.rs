@@ -23,7 +23,7 @@ pub(super) struct JsonString<'w> {
     /// Whether it has escapes and must be decoded.
     pub(super) has_escapes: bool,
     /// Whether it has non-ASCII bytes.
-    pub(super) has_others: bool,
+    pub(super) has_non_ascii: bool,
 }
 
 /// Reads a token from the front of a window, and returns it with its length; `None` if the window ends within it.
@@ -70,7 +70,7 @@ pub(super) fn word_len(window: &[u8]) -> usize {
 /// Reads a string whose opening quote is the first byte.
 #[inline]
 pub(super) fn read_text(window: &[u8]) -> Result<Option<(JsonString<'_>, usize)>, ProtobufErrorKind> {
-    let mut text = JsonString { raw: &[], has_escapes: false, has_others: false };
+    let mut text = JsonString { raw: &[], has_escapes: false, has_non_ascii: false };
     let mut at = 1;
     loop {
         let rest = window.get(at..).unwrap_or_default();
@@ -86,7 +86,7 @@ pub(super) fn read_text(window: &[u8]) -> Result<Option<(JsonString<'_>, usize)>
                 at += 2;
             }
             Some(0x80..) => {
-                text.has_others = true;
+                text.has_non_ascii = true;
                 at += window.get(at..).unwrap_or_default().iter().take_while(|byte| **byte >= 0x80).count();
             }
             Some(_) => return Err(ProtobufErrorKind::JsonSyntax),
@@ -105,14 +105,14 @@ pub(super) enum Tail {
     /// The token ends after this many bytes of the piece.
     Ends(usize),
     /// The token continues after the piece.
-    GoesOn,
+    Continues,
 }
 
 /// Finds the end of a token, whose beginning is `carried`, in the next piece.
 pub(super) fn tail(carried: &[u8], piece: &[u8]) -> Tail {
     if carried.first() != Some(&b'"') {
         let bytes = word_len(piece);
-        return if bytes < piece.len() { Tail::Ends(bytes) } else { Tail::GoesOn };
+        return if bytes < piece.len() { Tail::Ends(bytes) } else { Tail::Continues };
     }
     // A quote after an odd number of backslashes does not end the string.
     let slashes = carried.iter().rev().take_while(|byte| **byte == b'\\').count();
@@ -125,5 +125,5 @@ pub(super) fn tail(carried: &[u8], piece: &[u8]) -> Tail {
             _ => {}
         }
     }
-    Tail::GoesOn
+    Tail::Continues
 }

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_values_are_read_back() {
         let bytes: Vec<u8> = (0..=255).collect();
         for length in 0..bytes.len() {
             let mut text = Vec::new();

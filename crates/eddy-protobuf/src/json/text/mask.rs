@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paths_come_back_or_are_none() {
+    fn field_mask_paths_round_trip_or_are_refused() {
         for (path, json) in [("foo_bar", "fooBar"), ("a.b_c.d1", "a.bC.d1"), ("_a", "A"), ("a._b", "a.B")] {
             let (mut written, mut read) = (Vec::new(), Vec::new());
             write_mask_path(&mut written, path.as_bytes()).unwrap();

@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn short_numbers_are_those_of_the_standard_library() {
+    fn short_numbers_match_the_standard_library() {
         let mut state = 1_u64;
         for _ in 0..20_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_have_bounds() {
+    fn out_of_range_floats_are_refused() {
         assert_eq!(parse_double(b"-1.89769e308"), Err(ProtobufErrorKind::JsonRange));
         assert_eq!(parse_double(b"1.7976931348623157e308"), Ok(f64::MAX));
         assert_eq!(parse_float(b"3.502823e38"), Err(ProtobufErrorKind::JsonRange));

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_is_found_in_every_place() {
+    fn every_special_byte_is_found_at_every_position() {
         for byte in 0..=255_u8 {
             let is_special = !(0x20..0x80).contains(&byte) || byte == b'"' || byte == b'\\';
             for length in [1, 3, 7, 8, 9, 20, 31, 32, 33, 75] {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_escaped_comes_back() {
+    fn escaped_text_round_trips() {
         for text in ["", "plain", "\u{0}\u{1f}\"\\/\u{8}\u{c}\r\t\n", "日本語 𝄞 é"] {
             let mut back = Vec::new();
             unescape(&mut back, escaped(text.as_bytes()).unwrap().as_bytes()).unwrap();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_escapes_have_their_place() {
+    fn invalid_escapes_report_their_position() {
         let check = |string: &[u8], expected| assert_eq!(unescape(&mut Vec::new(), string), Err(expected));
         check(b"ab\\x", (2, ProtobufErrorKind::JsonEscape));
         check(b"ab\\", (2, ProtobufErrorKind::JsonEscape));

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn timestamps_come_back() {
+    fn timestamps_round_trip() {
         check("1970-01-01T00:00:00Z", 0, 0);
         check("0001-01-01T00:00:00Z", TIMESTAMP_MIN, 0);
         check("9999-12-31T23:59:59.999999999Z", TIMESTAMP_MAX, 999_999_999);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_come_back() {
+    fn durations_round_trip() {
         for (text, seconds, nanos) in [
             ("0s", 0, 0),
             ("-0.500s", 0, -500_000_000),

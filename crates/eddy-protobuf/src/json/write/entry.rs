@@ -120,7 +120,7 @@ impl JsonWriter {
         let key = self.out.get(start..).unwrap_or_default();
         match self.keys.insert(self.top.map, key, self.limits.items_max) {
             Ok(()) => {}
-            Err(KeyProblem::Seen) => return Err(JsonWriteStop::Disorder),
+            Err(KeyProblem::Duplicate) => return Err(JsonWriteStop::Disorder),
             Err(KeyProblem::TooMany) => {
                 return Err(ProtobufError::new(offset, ProtobufErrorKind::TooManyItems).into());
             }

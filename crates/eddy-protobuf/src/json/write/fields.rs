@@ -123,7 +123,7 @@ impl JsonWriter {
 
     #[inline]
     fn note_bit(&mut self, bit: usize) -> JsonWriteResult {
-        if let Some(word) = self.seen.get_mut(self.top.seen_at + bit / 64) {
+        if let Some(word) = self.seen.get_mut(self.top.seen_index + bit / 64) {
             let mask = 1 << (bit % 64);
             if *word & mask != 0 {
                 return Err(JsonWriteStop::Disorder);
@@ -134,7 +134,7 @@ impl JsonWriter {
     }
 
     fn is_noted(&self, bit: usize) -> bool {
-        self.seen.get(self.top.seen_at + bit / 64).is_some_and(|word| word & 1 << (bit % 64) != 0)
+        self.seen.get(self.top.seen_index + bit / 64).is_some_and(|word| word & 1 << (bit % 64) != 0)
     }
 
     /// Writes the text before a value: comma, key, opening bracket.

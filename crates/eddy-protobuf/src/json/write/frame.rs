@@ -56,7 +56,7 @@ pub(super) struct JsonWriteFrame {
     /// Group number; 0 if it is not a group.
     pub(super) group: u32,
     /// Index of its first bit in the machine's `seen`.
-    pub(super) seen_at: usize,
+    pub(super) seen_index: usize,
     /// The field whose array or object is open; [`CLOSED`] if none is. For a packed list, its field.
     pub(super) open: u16,
     /// Closing bracket of it.

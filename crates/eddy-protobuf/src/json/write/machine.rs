@@ -309,9 +309,9 @@ impl JsonWriter {
         offset: u64,
     ) -> ProtobufResult {
         let message = schema.message(frame.message);
-        frame.seen_at = self.seen.len();
+        frame.seen_index = self.seen.len();
         let bits = message.fields.len() + message.oneofs.len();
-        self.seen.resize(frame.seen_at + bits.div_ceil(64), 0);
+        self.seen.resize(frame.seen_index + bits.div_ceil(64), 0);
         self.push(frame, offset)
     }
 
@@ -352,7 +352,7 @@ impl JsonWriter {
                 self.depth -= 1;
             }
             if !matches!(self.top.role, JsonWriteRole::Entry | JsonWriteRole::Packed | JsonWriteRole::Skip) {
-                self.seen.truncate(self.top.seen_at);
+                self.seen.truncate(self.top.seen_index);
             }
             self.top = self.stack.pop().unwrap_or(self.top);
             self.is_done = self.stack.is_empty();
@@ -368,7 +368,7 @@ pub(super) fn outermost(end: u64) -> JsonWriteFrame {
         message: MessageId(0),
         end,
         group: 0,
-        seen_at: 0,
+        seen_index: 0,
         open: CLOSED,
         close: 0,
         is_first: true,

@@ -34,7 +34,7 @@ pub(crate) fn write_head(ctx: &mut ExchangeCx<'_>, upstream: &UpstreamChannel) -
     let taken = exchange.upload.take_copied(&mut down.input);
     exchange.upload.restart();
     upgrade::check(ctx.exchange, body, upstream)?;
-    ctx.exchange.passes_expectation = passes_expectation(ctx, body);
+    ctx.exchange.forwards_expectation = forwards_expectation(ctx, body);
     if ctx.exchange.upgrade.is_open() {
         upgrade::open(ctx.exchange, &ctx.worker.buffers);
     } else {
@@ -54,7 +54,7 @@ pub(crate) fn write_head(ctx: &mut ExchangeCx<'_>, upstream: &UpstreamChannel) -
     exchange.upload.set_framing(framing, announced);
     // On a shared link, an endpoint may refuse the stream after its body has been sent.
     if framing == OutputFraming::Frames && !body.is_empty() {
-        exchange.upload.copy = Some(BodyCopy::to_repeat());
+        exchange.upload.copy = Some(BodyCopy::for_resend());
     }
     // A tunnel is never mirrored: it has exactly two ends.
     if !ctx.exchange.upgrade.is_asked() {
@@ -63,7 +63,7 @@ pub(crate) fn write_head(ctx: &mut ExchangeCx<'_>, upstream: &UpstreamChannel) -
     grpc::keep_request(ctx);
     let Exchange { filtering, upload, .. } = &mut *ctx.exchange;
     filtering.run.request.seal();
-    if !filter::stage_whole(&filtering.run.request, upload) {
+    if !filter::stage_buffered_body(&filtering.run.request, upload) {
         upload.push_data(&taken);
     }
     Ok(())
@@ -71,7 +71,7 @@ pub(crate) fn write_head(ctx: &mut ExchangeCx<'_>, upstream: &UpstreamChannel) -
 
 /// Whether `Expect: 100-continue` is passed on to the endpoint: no `100` has been sent to the client, and no body byte
 /// has arrived.
-fn passes_expectation(ctx: &ExchangeCx<'_>, body: RequestBody) -> bool {
+fn forwards_expectation(ctx: &ExchangeCx<'_>, body: RequestBody) -> bool {
     let exchange = &*ctx.exchange;
     exchange.head.expects_continue
         && !exchange.is_continued

@@ -6,9 +6,9 @@ use eddy_ids::WorkerTime;
 use eddy_model::LimitKind;
 
 use crate::exchange::attempt::begin::begin;
-use crate::exchange::attempt::connect::{has_elsewhere, wanted_link};
+use crate::exchange::attempt::connect::{has_failover_cluster, link_requirement};
 use crate::exchange::attempt::endpoint::{attempt_deadline, lease};
-use crate::exchange::attempt::retry::{fail, go_on_or_fail};
+use crate::exchange::attempt::retry::{fail, fail_over_or_reply};
 use crate::exchange::attempt::state::{AttemptTrigger, ChosenEndpoint};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::phase::ExchangePhase;
@@ -19,7 +19,7 @@ use crate::upstream::{EndpointGuard, UpstreamChannel};
 /// Selects an endpoint, preferably one that was not tried before; the transfer begins at once when a link to it is at
 /// hand.
 pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
-    let Some(cluster) = ctx.route.cluster.clone() else { return go_on_or_fail(ctx, Fault::NoEndpoint) };
+    let Some(cluster) = ctx.route.cluster.clone() else { return fail_over_or_reply(ctx, Fault::NoEndpoint) };
     if let Err(fault) = upgrade::decide(ctx, cluster.shares_links()) {
         return fail(ctx, fault);
     }
@@ -28,7 +28,7 @@ pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     }
     let admitted = match cluster.take(LimitKind::Requests) {
         Ok(admitted) => admitted,
-        Err(fault) => return go_on_or_fail(ctx, fault),
+        Err(fault) => return fail_over_or_reply(ctx, fault),
     };
     let now = ctx.worker.timers.now();
     if ctx.exchange.attempts_here() == 0 {
@@ -39,10 +39,10 @@ pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let deadline = attempt_deadline(ctx, now);
     hedge::arm(ctx, now);
     let Some(guard) = lease.and_then(|lease| EndpointGuard::begin(&cluster, lease, admitted)) else {
-        return go_on_or_fail(ctx, Fault::NoEndpoint);
+        return fail_over_or_reply(ctx, Fault::NoEndpoint);
     };
     ctx.exchange.endpoint = Some(Rc::clone(&guard.address));
-    let chosen = ChosenEndpoint { guard, trigger: AttemptTrigger::Turn, deadline };
+    let chosen = ChosenEndpoint { guard, trigger: AttemptTrigger::Sequential, deadline };
     match take_link(ctx, &chosen, now) {
         Some(upstream) => begin(ctx, chosen.linked(upstream, now)),
         None => ExchangePhase::Link(Box::new(chosen)),
@@ -53,8 +53,8 @@ pub(crate) fn choose(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
 fn take_link(ctx: &ExchangeCx<'_>, chosen: &ChosenEndpoint, now: WorkerTime) -> Option<UpstreamChannel> {
     let exchange = &*ctx.exchange;
     let is_alone = exchange.upgrade.is_open();
-    if is_alone || exchange.hedge.is_some() || (chosen.guard.has_queue() && !has_elsewhere(ctx)) {
+    if is_alone || exchange.hedge.is_some() || (chosen.guard.has_queue() && !has_failover_cluster(ctx)) {
         return None;
     }
-    chosen.guard.take_ready(wanted_link(exchange), now)
+    chosen.guard.take_ready(link_requirement(exchange), now)
 }

@@ -16,7 +16,7 @@ use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::Exchange;
 use crate::exchange::{hedge, watch};
 use crate::fault::Fault;
-use crate::upstream::{LinkWanted, UpstreamChannel};
+use crate::upstream::{LinkRequirement, UpstreamChannel};
 
 /// Waits for a link to the chosen endpoint, and begins the attempt.
 pub(crate) async fn link(ctx: &mut ExchangeCx<'_>, chosen: ChosenEndpoint) -> ExchangePhase {
@@ -42,39 +42,39 @@ pub(crate) async fn race(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
 async fn obtain(ctx: &mut ExchangeCx<'_>, chosen: &ChosenEndpoint) -> Result<UpstreamChannel, Fault> {
     let worker = ctx.worker;
     let guard = &chosen.guard;
-    let wanted = wanted_link(ctx.exchange);
+    let wanted = link_requirement(ctx.exchange);
     let is_alone = ctx.exchange.upgrade.is_open();
-    let has_elsewhere = has_elsewhere(ctx);
+    let has_failover_cluster = has_failover_cluster(ctx);
     let mut due = ctx.exchange.due;
     due.sooner(chosen.deadline, Fault::AttemptTimeout);
     let mut watch = watch::until_linked(ctx.exchange);
     let mut obtaining = pin!(async {
         match () {
             // The target of a tunnel need not be an HTTP server.
-            () if is_alone => worker.obtain_alone(guard).await,
-            () if has_elsewhere => worker.obtain(guard, wanted).await,
-            () => worker.obtain_in_turn(guard, wanted).await,
+            () if is_alone => worker.obtain_exclusive(guard).await,
+            () if has_failover_cluster => worker.obtain(guard, wanted).await,
+            () => worker.obtain_queued(guard, wanted).await,
         }
     });
     poll_fn(|cx| {
         if let Poll::Ready(obtained) = obtaining.as_mut().poll(cx) {
             return Poll::Ready(obtained);
         }
-        watch::poll_patience(cx, ctx.down, worker, &mut watch, due, WorkerTime::NEVER).map(Err)
+        watch::poll_timeout(cx, ctx.down, worker, &mut watch, due, WorkerTime::NEVER).map(Err)
     })
     .await
 }
 
 /// Returns which pooled links the request may be sent on.
-pub(crate) fn wanted_link(exchange: &Exchange) -> LinkWanted {
+pub(crate) fn link_requirement(exchange: &Exchange) -> LinkRequirement {
     match exchange {
-        exchange if exchange.has_met_stale_link => LinkWanted::New,
-        exchange if exchange.may_repeat() => LinkWanted::Any,
-        _ => LinkWanted::Quiet,
+        exchange if exchange.has_met_stale_link => LinkRequirement::New,
+        exchange if exchange.may_resend() => LinkRequirement::Any,
+        _ => LinkRequirement::Quiet,
     }
 }
 
 /// Whether another cluster can take over, so that the request does not queue for a link here.
-pub(crate) fn has_elsewhere(ctx: &ExchangeCx<'_>) -> bool {
+pub(crate) fn has_failover_cluster(ctx: &ExchangeCx<'_>) -> bool {
     failover::next(ctx, AttemptFailure::Fault(Fault::LinksExhausted)).is_some()
 }

@@ -76,7 +76,7 @@ mod tests {
     use eddy_http::{HeadLimits, RequestHead};
 
     #[test]
-    fn a_key_is_what_was_said_of_the_request() {
+    fn a_hash_key_is_taken_from_the_request() {
         let bytes = b"GET / HTTP/1.1\r\nHost: a\r\nX-User: one\r\nx-user: two\r\nCookie: a=1; session=\r\nCookie: id = x; session=two\r\n\r\n";
         let mut head = RequestHead::new();
         head.parse(bytes, &HeadLimits::default()).unwrap();

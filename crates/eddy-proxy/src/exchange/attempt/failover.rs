@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use eddy_config::FailoverReason;
-use eddy_upstream::Tried;
+use eddy_upstream::TriedEndpoints;
 
 use crate::exchange::attempt::outcome::AttemptFailure;
 use crate::exchange::context::ExchangeCx;
@@ -20,10 +20,10 @@ pub(crate) fn claim(ctx: &mut ExchangeCx<'_>, failure: AttemptFailure) -> bool {
     }
     ctx.route.cluster = Some(next);
     let exchange = &mut *ctx.exchange;
-    exchange.clusters_left = exchange.clusters_left.saturating_add(1);
-    exchange.attempts_elsewhere = exchange.attempts;
-    exchange.tried = Tried::new();
-    exchange.retry_place = None;
+    exchange.clusters_failed = exchange.clusters_failed.saturating_add(1);
+    exchange.earlier_cluster_attempts = exchange.attempts;
+    exchange.tried = TriedEndpoints::new();
+    exchange.retry_permit = None;
     exchange.upload_slot = None;
     true
 }
@@ -32,10 +32,10 @@ pub(crate) fn claim(ctx: &mut ExchangeCx<'_>, failure: AttemptFailure) -> bool {
 pub(crate) fn next<'c>(ctx: &'c ExchangeCx<'_>, failure: AttemptFailure) -> Option<&'c Rc<WorkerCluster>> {
     let exchange = &*ctx.exchange;
     let action = ctx.route.action.as_ref()?;
-    let left = usize::from(exchange.clusters_left);
+    let left = usize::from(exchange.clusters_failed);
     let (next, cluster) = action.config.failover.get(left).zip(action.failover.get(left))?;
     let is_unseen = is_unreachable(failure);
-    let is_safe = !exchange.is_consumed() && !exchange.is_answered && (is_unseen || exchange.may_repeat());
+    let is_safe = !exchange.is_consumed() && !exchange.is_answered && (is_unseen || exchange.may_resend());
     let is_reason = |reason: &FailoverReason| match reason {
         FailoverReason::Any => is_unseen || is_error(failure),
         FailoverReason::Unreachable => is_unseen,
@@ -47,7 +47,7 @@ pub(crate) fn next<'c>(ctx: &'c ExchangeCx<'_>, failure: AttemptFailure) -> Opti
 /// Whether no endpoint of the cluster has seen the request.
 fn is_unreachable(failure: AttemptFailure) -> bool {
     let AttemptFailure::Fault(fault) = failure else { return false };
-    fault.retry() == RetryClass::Unseen
+    fault.retry() == RetryClass::NotSeen
         || matches!(fault, Fault::NoEndpoint | Fault::LinksExhausted | Fault::Limit(_))
 }
 

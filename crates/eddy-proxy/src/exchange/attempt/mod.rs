@@ -18,7 +18,7 @@ pub(super) use failover::next as next_cluster;
 pub(super) use outcome::{AttemptEnd, AttemptFailure};
 pub(super) use request::write_request;
 pub(super) use retry::{
-    again, claim_another, go_on_or_fail, is_failure_status, is_retried, note_failure, retry_or_fail,
+    again, claim_another, fail_over_or_reply, is_failure_status, is_retried, note_failure, retry_or_fail,
     take_retry,
 };
 pub(super) use state::{Attempt, AttemptTrigger, ChosenEndpoint, PooledAttempt};

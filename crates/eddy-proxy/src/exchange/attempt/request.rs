@@ -47,7 +47,7 @@ pub(crate) fn write_request(
         }
         _ => exchange.head.authority.of(bytes),
     };
-    let of_copy = host_of_copy(host, named);
+    let of_copy = mirror_host(host, named);
     let target = match exchange.head.form {
         TargetForm::Authority => exchange.head.authority.of(bytes),
         TargetForm::Origin | TargetForm::Absolute | TargetForm::Asterisk => &exchange.target,
@@ -76,7 +76,7 @@ pub(crate) fn write_request(
             replace: !is_trusted,
         }),
         upgrade: exchange.upgrade.protocol(),
-        passes_expectation: exchange.passes_expectation,
+        forwards_expectation: exchange.forwards_expectation,
     };
     write_request_head(out, &request);
     let mut egress = ctx.worker.egress.borrow_mut();
@@ -123,7 +123,7 @@ fn make_request_id(ctx: &mut ExchangeCx<'_>, name: &str, is_trusted: bool) {
 }
 
 /// Returns the host of a copy if it differs from the request's.
-fn host_of_copy(host: &[u8], wanted: MirrorHost) -> Option<Vec<u8>> {
+fn mirror_host(host: &[u8], wanted: MirrorHost) -> Option<Vec<u8>> {
     if wanted == MirrorHost::Same || host.starts_with(b"[") {
         return None;
     }
@@ -137,11 +137,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_name_the_host_or_its_shadow() {
-        let shadow = |host: &str| host_of_copy(host.as_bytes(), MirrorHost::Shadow);
+    fn mirrored_requests_have_the_same_host_or_a_shadow_suffix() {
+        let shadow = |host: &str| mirror_host(host.as_bytes(), MirrorHost::Shadow);
         assert_eq!(shadow("a.test").as_deref(), Some(&b"a.test-shadow"[..]));
         assert_eq!(shadow("a.test:8080").as_deref(), Some(&b"a.test-shadow:8080"[..]));
         assert_eq!(shadow("[::1]:80"), None);
-        assert_eq!(host_of_copy(b"a.test", MirrorHost::Same), None);
+        assert_eq!(mirror_host(b"a.test", MirrorHost::Same), None);
     }
 }

@@ -35,7 +35,7 @@ pub(crate) fn again(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
 }
 
 /// Moves to the next cluster of the rule if there is one for `fault`; otherwise responds with the fault.
-pub(crate) fn go_on_or_fail(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
+pub(crate) fn fail_over_or_reply(ctx: &mut ExchangeCx<'_>, fault: Fault) -> ExchangePhase {
     if failover::claim(ctx, AttemptFailure::Fault(fault)) {
         return again(ctx);
     }
@@ -70,7 +70,7 @@ fn claim_retry(ctx: &mut ExchangeCx<'_>, failure: AttemptFailure) -> bool {
     }
     let cluster = ctx.attempted_cluster();
     // A request that no endpoint has looked at is not a retry.
-    let is_free = failure == AttemptFailure::Fault(Fault::LinkLeft);
+    let is_free = failure == AttemptFailure::Fault(Fault::UpstreamGoAway);
     let is_claimed = is_free || take_retry(ctx, &cluster);
     if is_claimed {
         cluster.series.retries.increment();
@@ -80,9 +80,9 @@ fn claim_retry(ctx: &mut ExchangeCx<'_>, failure: AttemptFailure) -> bool {
 
 /// Takes an additional attempt from the cluster's retry limit and retry budget.
 pub(crate) fn take_retry(ctx: &mut ExchangeCx<'_>, cluster: &WorkerCluster) -> bool {
-    if ctx.exchange.retry_place.is_none() {
+    if ctx.exchange.retry_permit.is_none() {
         match cluster.take(LimitKind::Retries) {
-            Ok(place) => ctx.exchange.retry_place = place,
+            Ok(place) => ctx.exchange.retry_permit = place,
             Err(_) => return false,
         }
     }
@@ -100,7 +100,7 @@ fn may_retry(ctx: &ExchangeCx<'_>, failure: AttemptFailure) -> bool {
     // The regular end of a link is no failure of the endpoint, so it does not count against the rule's number of
     // retries.
     let extra = match failure {
-        AttemptFailure::Fault(Fault::LinkLeft) => GOAWAY_RETRIES_MAX,
+        AttemptFailure::Fault(Fault::UpstreamGoAway) => GOAWAY_RETRIES_MAX,
         AttemptFailure::Fault(Fault::LinkStale) => 1,
         AttemptFailure::Fault(_) | AttemptFailure::Status(_) | AttemptFailure::Grpc(_) => 0,
     };
@@ -117,9 +117,9 @@ pub(crate) fn is_retried(ctx: &ExchangeCx<'_>, failure: AttemptFailure) -> bool 
     let exchange = &*ctx.exchange;
     let default = RetryConfig::default();
     let retry = ctx.route.action().map_or(&default, |action| &action.retry);
-    let may_repeat = exchange.may_repeat();
+    let may_resend = exchange.may_resend();
     let fault = match failure {
-        AttemptFailure::Status(status) => return may_repeat && retry.statuses.contains(&status),
+        AttemptFailure::Status(status) => return may_resend && retry.statuses.contains(&status),
         // gRPC calls are POSTs with a body. An operator who lists gRPC statuses declares that these calls may be
         // repeated.
         AttemptFailure::Grpc(status) => return retry.grpc_statuses.contains(status),
@@ -127,11 +127,11 @@ pub(crate) fn is_retried(ctx: &ExchangeCx<'_>, failure: AttemptFailure) -> bool 
     };
     match fault.retry() {
         RetryClass::Never => false,
-        RetryClass::Unseen => true,
+        RetryClass::NotSeen => true,
         // An endpoint that closes an idle link has not begun to process a request that has not arrived completely.
-        RetryClass::MaybeSeen => may_repeat || exchange.is_body_unread(),
-        RetryClass::ByReset => may_repeat && retry.on_reset,
-        RetryClass::ByTimeout => may_repeat && retry.on_timeout,
+        RetryClass::MaybeSeen => may_resend || exchange.is_body_unread(),
+        RetryClass::ByReset => may_resend && retry.on_reset,
+        RetryClass::ByTimeout => may_resend && retry.on_timeout,
     }
 }
 

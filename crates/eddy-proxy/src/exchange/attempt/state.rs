@@ -22,7 +22,7 @@ thread_local! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AttemptTrigger {
     /// No other attempt was in progress.
-    Turn,
+    Sequential,
     /// Another attempt had not been answered in time.
     Delay,
 }
@@ -47,7 +47,7 @@ pub(crate) struct Attempt {
     /// Time at which the link was obtained.
     pub(crate) begun: Instant,
     /// Time at which the endpoint last accepted or sent bytes, on the worker's clock.
-    pub(crate) moved_at: WorkerTime,
+    pub(crate) last_progress_at: WorkerTime,
     /// Whether the endpoint accepts no more of the request; it may still have responded.
     pub(crate) is_upload_broken: bool,
     /// Search position for the end of the response head.
@@ -64,7 +64,7 @@ impl ChosenEndpoint {
             deadline,
             upstream,
             begun: Instant::now(),
-            moved_at: now,
+            last_progress_at: now,
             is_upload_broken: false,
             scanner: HeadScanner::for_responses(),
         }
@@ -75,7 +75,7 @@ impl Attempt {
     /// Records why the attempt is given up: a link that was silent for too long gets no more requests.
     pub(crate) fn give_up(&self, fault: Fault) {
         if matches!(fault, Fault::FirstByteTimeout | Fault::UpstreamIdle) {
-            self.upstream.distrust(self.moved_at);
+            self.upstream.distrust(self.last_progress_at);
         }
     }
 }

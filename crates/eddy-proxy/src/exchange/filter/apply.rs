@@ -6,7 +6,7 @@ use eddy_filter::{
 use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::filter::state::{EndpointWish, FilterReply};
+use crate::exchange::filter::state::{EndpointOverride, FilterReply};
 use crate::exchange::filter::step::{chain_of, fail, step_of};
 use crate::exchange::state::Exchange;
 use crate::exchange::target;
@@ -110,7 +110,7 @@ pub(crate) fn apply(
         applied.faulty = Some(Failed { place, kind, why });
     }
     if let Some((Verdict::Reply, place)) = stop
-        && !ctx.exchange.filtering.reply.is_given()
+        && !ctx.exchange.filtering.reply.has_reply()
     {
         let why = "it replied without giving a reply".to_owned();
         applied.faulty = Some(Failed { place, kind: FailureKind::Fault, why });
@@ -151,7 +151,7 @@ fn change(
     if matches!(edit, FilterEdit::Reply { .. }) {
         ctx.exchange.filtering.reply.place = place;
     }
-    carry_out(ctx.exchange, phase, place, edit, is_rerouted)?;
+    apply_one_edit(ctx.exchange, phase, place, edit, is_rerouted)?;
     ctx.exchange.filtering.run.changed(place);
     Ok(())
 }
@@ -165,7 +165,7 @@ fn is_own(ctx: &ExchangeCx<'_>, place: u8) -> bool {
 fn set_absent_body(exchange: &mut Exchange, phase: Phase, place: u8, body: &[u8]) -> Result<(), EditProblem> {
     let can_have_body = phase == Phase::RequestHead || exchange.response.body != ResponseBody::None;
     let run = &mut exchange.filtering.run;
-    if !can_have_body || !run.message_mut(phase.direction()).give_body(place, body) {
+    if !can_have_body || !run.message_mut(phase.direction()).supply_body(place, body) {
         return Err(
             "a body can be set with the head only if the message has none and may have one".to_owned()
         );
@@ -174,7 +174,7 @@ fn set_absent_body(exchange: &mut Exchange, phase: Phase, place: u8, body: &[u8]
     Ok(())
 }
 
-fn carry_out(
+fn apply_one_edit(
     exchange: &mut Exchange,
     phase: Phase,
     place: u8,
@@ -242,7 +242,7 @@ fn carry_out(
         }
         FilterEdit::Endpoint { address, is_strict } => {
             let address = address.get(..ADDRESS_BYTES_MAX).unwrap_or(address).to_vec();
-            exchange.filtering.endpoint = Some(EndpointWish { address, is_strict });
+            exchange.filtering.endpoint = Some(EndpointOverride { address, is_strict });
             Ok(())
         }
         FilterEdit::Fault(_) | FilterEdit::LimitFault { .. } => Ok(()),

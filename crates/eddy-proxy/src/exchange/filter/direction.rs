@@ -12,7 +12,7 @@ use crate::exchange::filter::step::{chain_of, fail, step_of};
 use crate::exchange::filter::wait;
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
-use crate::message::{Misfit, Pump};
+use crate::message::{LengthMismatch, Pump};
 use crate::resolved::WorkerChain;
 use crate::stats::FailureKind;
 
@@ -84,7 +84,7 @@ pub(crate) fn advance(
 }
 
 /// As [`advance`], until there is output to be written or the message cannot go on.
-pub(crate) fn stage_passed(
+pub(crate) fn stage_filtered(
     ctx: &mut ExchangeCx<'_>,
     cx: &Context<'_>,
     direction: Direction,
@@ -93,7 +93,7 @@ pub(crate) fn stage_passed(
         let progress = advance(ctx, cx, direction)?;
         let pump = DirectionIo::of(ctx, direction).pump;
         // When a filter has removed a piece entirely, the loop goes on to the next one.
-        if progress != FilterProgress::Output || pump.has_output() || pump.is_ending() {
+        if progress != FilterProgress::Output || pump.has_output() || pump.is_end_staged() {
             return Ok(progress);
         }
     }
@@ -121,7 +121,7 @@ impl<'a> DirectionIo<'a> {
 /// Stages a part of the body that has passed the chain, or the end of the message.
 fn stage(ctx: &mut ExchangeCx<'_>, direction: Direction, output: RunOutput) -> Result<(), Fault> {
     let DirectionIo { message, pump, .. } = DirectionIo::of(ctx, direction);
-    if output != RunOutput::Piece && pump.is_ending() {
+    if output != RunOutput::Piece && pump.is_end_staged() {
         return Ok(());
     }
     if output == RunOutput::End {
@@ -142,7 +142,7 @@ fn stage(ctx: &mut ExchangeCx<'_>, direction: Direction, output: RunOutput) -> R
 }
 
 /// Stages the whole body, if a filter has buffered it, and its end behind the head. Returns whether it did.
-pub(crate) fn stage_whole(message: &MessageRun, pump: &mut Pump) -> bool {
+pub(crate) fn stage_buffered_body(message: &MessageRun, pump: &mut Pump) -> bool {
     let Some(whole) = message.whole() else { return false };
     pump.push_data(whole);
     pump.finish(message.trailers());
@@ -152,12 +152,12 @@ pub(crate) fn stage_whole(message: &MessageRun, pump: &mut Pump) -> bool {
 /// Ends a message whose length differs from the `content-length` of its head, which has already been sent. The fault is
 /// attributed to the filter that changed the length last.
 #[cold]
-fn refuse_length(ctx: &mut ExchangeCx<'_>, direction: Direction, misfit: Misfit) -> Fault {
+fn refuse_length(ctx: &mut ExchangeCx<'_>, direction: Direction, misfit: LengthMismatch) -> Fault {
     let resized_by = ctx.exchange.filtering.run.message(direction).resized_by();
     let Some(step) = resized_by else { return Fault::FilterFailed };
     let why = match misfit {
-        Misfit::TooLong => LENGTHENED,
-        Misfit::TooShort => SHORTENED,
+        LengthMismatch::TooLong => LENGTHENED,
+        LengthMismatch::TooShort => SHORTENED,
     };
     // The message cannot go on, whatever the filter's failure policy.
     fail(ctx, &chain_of(ctx), step, FailureKind::Edit, why).unwrap_or(Fault::FilterFailed)
@@ -207,7 +207,7 @@ fn refuse_size(ctx: &mut ExchangeCx<'_>, chain: &WorkerChain, direction: Directi
 }
 
 fn is_replied(ctx: &ExchangeCx<'_>) -> bool {
-    ctx.exchange.filtering.reply.is_given()
+    ctx.exchange.filtering.reply.has_reply()
 }
 
 const LENGTHENED: &str = "it made the body longer than the `content-length` of the head already sent; remove that header in the head hook, or hold the head until the body is complete";

@@ -12,7 +12,7 @@ use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::apply::{self, Applied, EditSteps};
 use crate::exchange::filter::step::{handle_of, step_of};
 use crate::fault::Fault;
-use crate::host::{CrossingScratch, EndedOf};
+use crate::host::{CrossingScratch, EndedExchanges};
 use crate::plan::FilterChain;
 use crate::resolved::WorkerChain;
 use crate::worker::Worker;
@@ -39,7 +39,7 @@ pub(crate) fn flush_ended(worker: &Worker) {
         return;
     }
     let mut scratch = crossing.scratch.borrow_mut();
-    for EndedOf { library, ended } in queues.iter().filter(|queue| !queue.ended.is_empty()) {
+    for EndedExchanges { library, ended } in queues.iter().filter(|queue| !queue.ended.is_empty()) {
         library.run(&mut LibraryCall {
             worker: worker.number(),
             exchange: Handle::from_number(0),

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::task::{Context, Poll};
 
-use eddy_filter::{Direction, IncomingBody, Travel};
+use eddy_filter::{Direction, IncomingBody, StepOrder};
 use eddy_http::{FieldId, HeadLimits, LocalReply, write_local_head};
 use eddy_ids::WorkerTime;
 use eddy_io::Reusable;
@@ -34,7 +34,7 @@ pub(crate) fn answer(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
 }
 
 /// Whether filters have seen the request of a local reply, and therefore see the reply.
-pub(crate) fn sees_answers(ctx: &ExchangeCx<'_>) -> bool {
+pub(crate) fn sees_local_replies(ctx: &ExchangeCx<'_>) -> bool {
     // The slow bodies of the demo endpoint are not buffered and bypass the filters.
     ctx.exchange.filtering.handle.is_some() && !matches!(ctx.exchange.local.body, LocalBody::Drip(_))
 }
@@ -84,7 +84,7 @@ fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Resul
         let _ = fail(ctx, &chain_of(ctx), place, FailureKind::Edit, &why);
         return Err(Fault::FilterFailed);
     }
-    let travel = Travel::new(Direction::Response, &chain_of(ctx).chain);
+    let travel = StepOrder::new(Direction::Response, &chain_of(ctx).chain);
     ctx.exchange.filtering.run.response.begin(travel, IncomingBody::Whole(body));
     ctx.exchange.is_local = true;
     Ok(())

@@ -15,10 +15,10 @@ mod state;
 mod step;
 mod wait;
 
-pub(crate) use direction::{FilterProgress, stage_passed, stage_whole};
+pub(crate) use direction::{FilterProgress, stage_buffered_body, stage_filtered};
 pub(crate) use enter::flush_ended;
 pub(crate) use finish::{finish, log};
-pub(crate) use local::{answer, local, sees_answers};
+pub(crate) use local::{answer, local, sees_local_replies};
 pub(crate) use request::{framing as request_framing, has, request};
 pub(crate) use response::{begin_response, framing as response_framing, has_response_body};
 pub(crate) use state::Filtering;

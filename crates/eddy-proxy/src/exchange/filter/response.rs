@@ -1,6 +1,6 @@
 //! The endpoint response's passage through the filter chain.
 
-use eddy_filter::{Direction, IncomingBody, Phase, Travel};
+use eddy_filter::{Direction, IncomingBody, Phase, StepOrder};
 use eddy_http::{ResponseBody, Version};
 
 use crate::exchange::context::ExchangeCx;
@@ -15,7 +15,7 @@ pub(crate) fn begin_response(ctx: &mut ExchangeCx<'_>) -> bool {
     if !PHASES.iter().any(|phase| chain.chain.has(*phase)) {
         return false;
     }
-    let travel = Travel::new(Direction::Response, &chain.chain);
+    let travel = StepOrder::new(Direction::Response, &chain.chain);
     let exchange = &mut *ctx.exchange;
     let head = exchange.response_input.front(exchange.response_bytes);
     exchange.filtering.response_head.clear();

@@ -26,7 +26,7 @@ pub(crate) struct Filtering {
     /// Whether a filter has set the request target.
     pub(crate) is_target_own: bool,
     /// Endpoint address that a filter has selected.
-    pub(crate) endpoint: Option<EndpointWish>,
+    pub(crate) endpoint: Option<EndpointOverride>,
     /// Reason that a filter has given for its reply.
     pub(crate) details: Vec<u8>,
     /// Address of the endpoint that responded, as text.
@@ -63,7 +63,7 @@ impl EndpointText {
 
 /// Endpoint address that a filter has selected for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct EndpointWish {
+pub(crate) struct EndpointOverride {
     pub(crate) address: Vec<u8>,
     /// Whether to respond 503 when the address does not belong to the cluster.
     pub(crate) is_strict: bool,
@@ -111,7 +111,7 @@ impl Reusable for Filtering {
 
 impl FilterReply {
     /// Whether a filter has replied.
-    pub(crate) fn is_given(&self) -> bool {
+    pub(crate) fn has_reply(&self) -> bool {
         self.status != 0
     }
 }

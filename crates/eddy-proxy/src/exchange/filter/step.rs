@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use eddy_filter::{ChainStep, Direction, FailureOutcome, Handle, IncomingBody, Travel};
+use eddy_filter::{ChainStep, Direction, FailureOutcome, Handle, IncomingBody, StepOrder};
 use eddy_io::unix_micros;
 
 use crate::exchange::context::ExchangeCx;
@@ -28,7 +28,7 @@ pub(crate) fn begin(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     ctx.exchange.filtering.started_unix_us = unix_micros();
     let body =
         if ctx.exchange.upload.reader.is_done() { IncomingBody::Absent } else { IncomingBody::Streamed };
-    ctx.exchange.filtering.run.request.begin(Travel::new(Direction::Request, &chain.chain), body);
+    ctx.exchange.filtering.run.request.begin(StepOrder::new(Direction::Request, &chain.chain), body);
     ctx.down.client.name(crossing);
     Ok(())
 }
@@ -63,7 +63,7 @@ pub(crate) fn fail(
         tracing::error!(filter = &*step.filter.name, cause, unreported, "a filter failed: {why}");
     }
     match ctx.exchange.filtering.run.fail(place, step.filter.policy.on_failure) {
-        FailureOutcome::LeftOut => None,
+        FailureOutcome::FilterSkipped => None,
         FailureOutcome::Failed => Some(fault_of(kind)),
     }
 }

@@ -12,7 +12,7 @@ use crate::exchange::attempt::{
 };
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::hedge::state::{Hedge, LinkOutcome};
-use crate::exchange::watch::{Watch, poll_patience, until_linked};
+use crate::exchange::watch::{Watch, poll_timeout, until_linked};
 use crate::fault::Fault;
 use crate::upstream::EndpointGuard;
 
@@ -21,7 +21,7 @@ pub(crate) fn arm(ctx: &mut ExchangeCx<'_>, now: WorkerTime) {
     let Some(config) = ctx.route.action().and_then(|action| action.hedge) else { return };
     let exchange = &mut *ctx.exchange;
     let is_bound = exchange.filtering.endpoint.as_ref().is_some_and(|wish| wish.is_strict);
-    let may_hedge = exchange.may_repeat()
+    let may_hedge = exchange.may_resend()
         && !exchange.upgrade.is_asked()
         && !is_bound
         && exchange.attempts_here() <= config.attempts;
@@ -82,25 +82,25 @@ fn poll_obtain(
     watch: &mut Option<Watch>,
 ) -> Poll<Result<Attempt, ObtainFailure>> {
     begin_due(ctx);
-    if !ctx.exchange.hedge_mut().is_coming() {
+    if !ctx.exchange.hedge_mut().is_connecting() {
         return Poll::Ready(Err((None, Fault::NoEndpoint)));
     }
-    while let Poll::Ready((chosen, link)) = poll_coming(ctx, cx) {
+    while let Poll::Ready((chosen, link)) = poll_connecting(ctx, cx) {
         let now = ctx.worker.timers.now();
         match link {
             Ok(upstream) => return Poll::Ready(Ok(chosen.linked(upstream, now))),
-            Err(fault) if ctx.exchange.hedge_mut().is_coming() => note_failure(&chosen.guard, fault, now),
+            Err(fault) if ctx.exchange.hedge_mut().is_connecting() => note_failure(&chosen.guard, fault, now),
             Err(fault) => return Poll::Ready(Err((Some(chosen.guard), fault))),
         }
     }
     let due = ctx.exchange.due;
     let wakes_at = ctx.exchange.hedge_mut().deadline;
-    let ended = poll_patience(cx, ctx.down, ctx.worker, watch, due, wakes_at);
+    let ended = poll_timeout(cx, ctx.down, ctx.worker, watch, due, wakes_at);
     ended.map(|fault| Err((None, fault)))
 }
 
 /// Waits until one of the attempts without a link gets one, or fails to.
-pub(crate) fn poll_coming(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<LinkOutcome> {
+pub(crate) fn poll_connecting(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<LinkOutcome> {
     let coming = &mut ctx.exchange.hedge_mut().coming;
     let polled = coming.iter_mut().enumerate().find_map(|(index, attempt)| match attempt.poll(cx) {
         Poll::Ready(outcome) => Some((index, outcome)),

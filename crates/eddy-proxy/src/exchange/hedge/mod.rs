@@ -7,5 +7,5 @@
 mod begin;
 mod state;
 
-pub(super) use begin::{arm, begin_due, obtain, poll_coming};
+pub(super) use begin::{arm, begin_due, obtain, poll_connecting};
 pub(crate) use state::{Hedge, HedgedAttempt};

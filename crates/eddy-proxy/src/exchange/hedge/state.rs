@@ -15,7 +15,7 @@ use crate::exchange::attempt::{AttemptTrigger, ChosenEndpoint, PooledAttempt};
 use crate::exchange::due::Due;
 use crate::fault::Fault;
 use crate::message::Pump;
-use crate::upstream::{LinkWanted, UpstreamChannel};
+use crate::upstream::{LinkRequirement, UpstreamChannel};
 use crate::worker::Worker;
 
 /// Attempts of an exchange besides the current one. At most [`HedgeConfig::attempts`] plus one are in progress.
@@ -27,7 +27,7 @@ pub(crate) struct Hedge {
     /// Attempts that have no link yet.
     pub(super) coming: Vec<ConnectingAttempt>,
     /// Attempts that wait for a response.
-    pub(crate) rivals: Vec<HedgedAttempt>,
+    pub(crate) other_attempts: Vec<HedgedAttempt>,
 }
 
 /// An attempt that has no link yet.
@@ -49,7 +49,8 @@ pub(crate) struct HedgedAttempt {
 impl Hedge {
     /// Creates the hedging state of an attempt that begins now.
     pub(super) fn new(config: HedgeConfig, now: WorkerTime) -> Self {
-        let mut hedge = Self { config, deadline: WorkerTime::NEVER, coming: Vec::new(), rivals: Vec::new() };
+        let mut hedge =
+            Self { config, deadline: WorkerTime::NEVER, coming: Vec::new(), other_attempts: Vec::new() };
         hedge.wait(now);
         hedge
     }
@@ -68,18 +69,18 @@ impl Hedge {
     }
 
     /// Whether any attempt besides the current one may still be answered.
-    pub(crate) fn has_others(&self) -> bool {
-        self.is_coming() || !self.rivals.is_empty()
+    pub(crate) fn has_other_attempts(&self) -> bool {
+        self.is_connecting() || !self.other_attempts.is_empty()
     }
 
     /// Whether an attempt waits for its link.
-    pub(crate) fn is_coming(&self) -> bool {
+    pub(crate) fn is_connecting(&self) -> bool {
         !self.coming.is_empty()
     }
 
     /// Returns the time of the next timeout or attempt, on the worker's clock.
     pub(crate) fn wakes_at(&self, first_byte_timeout: Millis) -> WorkerTime {
-        let due = self.rivals.iter().map(|rival| rival.due(first_byte_timeout).at).min();
+        let due = self.other_attempts.iter().map(|rival| rival.due(first_byte_timeout).at).min();
         self.deadline.min(due.unwrap_or(WorkerTime::NEVER))
     }
 }
@@ -88,9 +89,9 @@ impl ConnectingAttempt {
     fn begin(worker: &Rc<Worker>, chosen: ChosenEndpoint) -> Self {
         let worker = Rc::clone(worker);
         let wanted = match chosen.trigger {
-            AttemptTrigger::Turn => LinkWanted::Any,
+            AttemptTrigger::Sequential => LinkRequirement::Any,
             // The attempt would be lost on a stale link, as it is not sent again.
-            AttemptTrigger::Delay => LinkWanted::Quiet,
+            AttemptTrigger::Delay => LinkRequirement::Quiet,
         };
         let left = chosen.deadline - worker.timers.now();
         Self(Box::pin(async move {
@@ -128,7 +129,7 @@ impl HedgedAttempt {
         let attempt = &mut *self.attempt;
         while !attempt.is_upload_broken && self.upload.has_output() {
             match attempt.upstream.poll_request(cx, &mut self.upload, &mut Buffer::default()) {
-                Poll::Ready(Ok(_)) => attempt.moved_at = now,
+                Poll::Ready(Ok(_)) => attempt.last_progress_at = now,
                 // An endpoint may respond early and accept no more; its response decides.
                 Poll::Ready(Err(_)) => attempt.is_upload_broken = true,
                 Poll::Pending => break,
@@ -136,7 +137,7 @@ impl HedgedAttempt {
         }
         match attempt.upstream.poll_fill(cx, &mut self.input, pool) {
             Poll::Ready(Ok(Fill::Bytes(_))) => {
-                attempt.moved_at = now;
+                attempt.last_progress_at = now;
                 Poll::Ready(Ok(()))
             }
             Poll::Ready(Ok(Fill::End)) => Poll::Ready(Err(attempt.upstream.broken())),
@@ -154,7 +155,7 @@ impl HedgedAttempt {
 
     fn due(&self, first_byte_timeout: Millis) -> Due {
         let mut due = Due { at: self.attempt.deadline, fault: Fault::AttemptTimeout };
-        due.sooner(self.attempt.moved_at + first_byte_timeout, Fault::FirstByteTimeout);
+        due.sooner(self.attempt.last_progress_at + first_byte_timeout, Fault::FirstByteTimeout);
         due
     }
 }

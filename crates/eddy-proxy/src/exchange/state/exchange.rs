@@ -7,13 +7,13 @@ use eddy_config::MirrorHost;
 use eddy_http::{GrpcEnd, GrpcKind, HeadScanner, RequestHead, ResponseHead, Version};
 use eddy_io::{Buffer, BufferPool, Reusable, Reuse};
 use eddy_route::normalise::Normaliser;
-use eddy_upstream::{LimitPlace, ResolvedAddress, Tried};
+use eddy_upstream::{LimitPermit, ResolvedAddress, TriedEndpoints};
 
 use crate::exchange::attempt::Attempt;
 use crate::exchange::due::Due;
 use crate::exchange::filter::Filtering;
 use crate::exchange::hedge::Hedge;
-use crate::exchange::state::local::{LocalAnswer, LocalBody};
+use crate::exchange::state::local::{LocalBody, LocalReplyBody};
 use crate::exchange::state::site::SiteState;
 use crate::exchange::state::upgrade::Upgrade;
 use crate::fault::Fault;
@@ -32,7 +32,7 @@ pub(crate) struct Exchange {
     /// Whether a client that expects `100 Continue` has received it, or sends its body without it (RFC 9110 §10.1.1).
     pub(crate) is_continued: bool,
     /// Whether the expectation was passed on to the endpoint.
-    pub(crate) passes_expectation: bool,
+    pub(crate) forwards_expectation: bool,
     /// Normalised path: the one that is matched and, if it differs from the client's, sent.
     pub(crate) path: Vec<u8>,
     /// The listener's path normaliser.
@@ -43,16 +43,16 @@ pub(crate) struct Exchange {
     pub(crate) request_id: String,
     /// Precedence step by which the rule won, if the access log records it.
     pub(crate) step: Option<&'static str>,
-    pub(crate) tried: Tried,
+    pub(crate) tried: TriedEndpoints,
     pub(crate) attempts: u8,
     /// Number of attempts at clusters that could not serve the request.
-    pub(crate) attempts_elsewhere: u8,
+    pub(crate) earlier_cluster_attempts: u8,
     /// Number of clusters that could not serve the request.
-    pub(crate) clusters_left: u8,
+    pub(crate) clusters_failed: u8,
     /// Whether a pooled link turned out to be closed.
     pub(crate) has_met_stale_link: bool,
     /// Permit of the cluster's retry limit, held once the exchange is retried and a limit is configured.
-    pub(crate) retry_place: Option<LimitPlace>,
+    pub(crate) retry_permit: Option<LimitPermit>,
     /// Slot among the requests with an incomplete body, if the exchange holds one.
     pub(crate) upload_slot: Option<UploadSlot>,
     /// Endpoint of the last attempt, for the access log.
@@ -69,7 +69,7 @@ pub(crate) struct Exchange {
     /// Response head and body on their way to the client.
     pub(crate) answer: Pump,
     /// Body of a local reply and the location of a redirect.
-    pub(crate) local: LocalAnswer,
+    pub(crate) local: LocalReplyBody,
     /// State of the walk through NGINX servers and locations, if they handle the request.
     pub(crate) site: Option<Box<SiteState>>,
     /// Upgrade or tunnel that the request asks for.
@@ -100,7 +100,7 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     /// Whether the request may be sent again although an endpoint may have seen it.
-    pub(crate) fn may_repeat(&self) -> bool {
+    pub(crate) fn may_resend(&self) -> bool {
         self.head.method.is_idempotent() && self.head.body.is_empty()
     }
 
@@ -118,7 +118,7 @@ impl Exchange {
 
     /// Returns the number of attempts at the current cluster.
     pub(crate) fn attempts_here(&self) -> u8 {
-        self.attempts.saturating_sub(self.attempts_elsewhere)
+        self.attempts.saturating_sub(self.earlier_cluster_attempts)
     }
 
     /// Whether the response had begun when a fault occurred, so that it is incomplete.
@@ -171,7 +171,7 @@ impl Reusable for Exchange {
             head: _,
             is_head_whole,
             is_continued,
-            passes_expectation,
+            forwards_expectation,
             path,
             // Set by the rules of each exchange.
             normaliser: _,
@@ -181,10 +181,10 @@ impl Reusable for Exchange {
             step,
             tried,
             attempts,
-            attempts_elsewhere,
-            clusters_left,
+            earlier_cluster_attempts,
+            clusters_failed,
             has_met_stale_link,
-            retry_place,
+            retry_permit,
             upload_slot,
             endpoint,
             endpoint_version,
@@ -209,9 +209,9 @@ impl Reusable for Exchange {
             hedge,
         } = self;
         scanner.reset();
-        (*is_head_whole, *is_continued, *passes_expectation, *step, *tried) = Default::default();
-        (*attempts, *attempts_elsewhere, *clusters_left, *has_met_stale_link) = Default::default();
-        (*retry_place, *upload_slot, *hedge, *endpoint, *endpoint_version) = Default::default();
+        (*is_head_whole, *is_continued, *forwards_expectation, *step, *tried) = Default::default();
+        (*attempts, *earlier_cluster_attempts, *clusters_failed, *has_met_stale_link) = Default::default();
+        (*retry_permit, *upload_slot, *hedge, *endpoint, *endpoint_version) = Default::default();
         (*response_bytes, *grpc, *fault, *status, *mirroring) = Default::default();
         (*is_answered, *is_local, *keeps_alive, *started, *due) = Default::default();
         upload.clear();
@@ -269,7 +269,7 @@ impl HeadSource {
 pub(crate) enum Mirroring {
     /// No attempt has written its head yet.
     #[default]
-    Undrawn,
+    NotStarted,
     /// Copies to send once an attempt has sent the request.
     Pending(Box<[MirrorCopy]>),
     /// All copies were sent or dropped, or there are none.

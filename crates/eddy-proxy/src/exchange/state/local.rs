@@ -6,7 +6,7 @@ use eddy_ids::Millis;
 
 /// Local reply.
 #[derive(Debug, Default)]
-pub(crate) struct LocalAnswer {
+pub(crate) struct LocalReplyBody {
     pub(crate) body: LocalBody,
     pub(crate) location: Vec<u8>,
     /// gRPC status set by a filter.

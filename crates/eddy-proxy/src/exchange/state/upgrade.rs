@@ -70,11 +70,11 @@ impl Upgrade {
     }
 
     /// Returns the context of the response that is sent to the client.
-    pub(crate) fn asked_by(&self, method: Method, version: Version) -> ResponseContext {
+    pub(crate) fn response_context(&self, method: Method, version: Version) -> ResponseContext {
         match self.stage {
             UpgradeStage::Done if version == Version::Http2 => Method::Connect.into(),
             UpgradeStage::Done => self.asked(method),
-            // A refusal may have any status except success, which [`crate::exchange::upgrade::may_say`] checks.
+            // A refusal may have any status except success, which [`crate::exchange::upgrade::check_client_accepts`] checks.
             UpgradeStage::No | UpgradeStage::Switch | UpgradeStage::Connect | UpgradeStage::Open => {
                 method.into()
             }

@@ -25,7 +25,7 @@ impl Transfer<'_, '_> {
         loop {
             let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
             if exchange.answer.has_output() {
-                match down.poll_answer(cx, &mut exchange.answer, &mut exchange.response_input) {
+                match down.poll_write_response(cx, &mut exchange.answer, &mut exchange.response_input) {
                     Poll::Ready(Ok(count)) => {
                         exchange.is_answered |= self.stage.is_body();
                         self.client_guard_out.moved(count as u64, worker.timers.now());
@@ -77,7 +77,7 @@ impl Transfer<'_, '_> {
         let moved = self.download.poll(cx, &mut exchange.answer, endpoint, client, &worker.pipes);
         let now = worker.timers.now();
         if exchange.answer.data_bytes > before {
-            self.attempt.moved_at = now;
+            self.attempt.last_progress_at = now;
         }
         Ok(match moved {
             Ok(Moved::Nothing) => TransferStep::NeedsInput,
@@ -97,7 +97,7 @@ impl Transfer<'_, '_> {
                 self.waits.client_to_take = true;
                 TransferStep::Waits
             }
-            Ok(Moved::Cut) | Err(SpliceFault::Source(_)) => return Err(self.broken_link()),
+            Ok(Moved::SourceEnded) | Err(SpliceFault::Source(_)) => return Err(self.broken_link()),
             Err(SpliceFault::Sink(_)) => return Err(Fault::ClientGone),
         })
     }
@@ -108,7 +108,7 @@ impl Transfer<'_, '_> {
             ResponseStage::Head => match answer::read(self.ctx, &mut self.attempt)? {
                 ResponseHeadProgress::Incomplete => Ok(TransferStep::NeedsInput),
                 ResponseHeadProgress::Interim => {
-                    self.end_race();
+                    self.end_hedging();
                     self.interims += 1;
                     if self.interims > INTERIM_MAX {
                         return Err(Fault::InterimFlood.into());
@@ -126,7 +126,7 @@ impl Transfer<'_, '_> {
                     self.stage_body(cx)
                 }
             },
-            ResponseStage::Filter => match filter::stage_passed(self.ctx, cx, Direction::Response)? {
+            ResponseStage::Filter => match filter::stage_filtered(self.ctx, cx, Direction::Response)? {
                 FilterProgress::Head | FilterProgress::Whole | FilterProgress::Output => {
                     self.begin_body(HeadSource::Filters)?;
                     self.stage_body(cx)
@@ -150,8 +150,8 @@ impl Transfer<'_, '_> {
     }
 
     fn stage_body(&mut self, cx: &Context<'_>) -> Result<TransferStep, AttemptEnd> {
-        if self.stage == ResponseStage::FilteredBody && !self.ctx.exchange.answer.is_ending() {
-            match filter::stage_passed(self.ctx, cx, Direction::Response)? {
+        if self.stage == ResponseStage::FilteredBody && !self.ctx.exchange.answer.is_end_staged() {
+            match filter::stage_filtered(self.ctx, cx, Direction::Response)? {
                 FilterProgress::Waiting => return Ok(self.wait_for_filter()),
                 FilterProgress::Replied => return Err(self.replied()),
                 FilterProgress::Head
@@ -183,7 +183,7 @@ impl Transfer<'_, '_> {
         let input = &mut exchange.response_input;
         match self.attempt.upstream.poll_fill(cx, input, &worker.buffers) {
             Poll::Ready(Ok(Fill::Bytes(_))) => {
-                self.attempt.moved_at = worker.timers.now();
+                self.attempt.last_progress_at = worker.timers.now();
                 Ok(true)
             }
             Poll::Ready(Ok(Fill::End)) => self.end_of_response().map(|()| true),
@@ -234,8 +234,8 @@ impl Transfer<'_, '_> {
         if claim_another(self.ctx, failure) {
             return Err(AttemptEnd::Repeated);
         }
-        self.end_race();
-        grpc::let_request_go(self.ctx.exchange);
+        self.end_hedging();
+        grpc::drop_kept_request(self.ctx.exchange);
         if site::intercepts(self.ctx, status) {
             return Err(AttemptEnd::ErrorPage(status));
         }

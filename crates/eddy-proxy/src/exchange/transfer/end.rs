@@ -14,7 +14,7 @@ impl Transfer<'_, '_> {
         let Self { ctx, attempt, .. } = self;
         if result.is_ok() && ctx.exchange.upgrade.is_done() {
             // The permit is not held during a tunnel, which may last for days.
-            ctx.exchange.retry_place = None;
+            ctx.exchange.retry_permit = None;
             return ExchangePhase::Tunnel(attempt);
         }
         let attempt = attempt.into_attempt();
@@ -23,7 +23,7 @@ impl Transfer<'_, '_> {
             Err(AttemptEnd::Failed(fault)) => fail(ctx, attempt, fault),
             Err(AttemptEnd::Deferred) => {
                 leave(ctx, attempt);
-                ExchangePhase::Race
+                ExchangePhase::HedgedLink
             }
             Err(AttemptEnd::Repeated) => {
                 drop(attempt);
@@ -51,7 +51,7 @@ fn complete(ctx: &mut ExchangeCx<'_>, attempt: Attempt) -> ExchangePhase {
         && exchange.response_input.is_empty();
     let Attempt { guard, upstream, .. } = attempt;
     if let (true, UpstreamChannel::Link(link)) = (is_clean, upstream) {
-        guard.put_back(link, ctx.worker.timers.now());
+        guard.return_link(link, ctx.worker.timers.now());
     }
     exchange.end_attempts(&ctx.worker.buffers);
     ExchangePhase::Finish
@@ -68,11 +68,11 @@ fn fail(ctx: &mut ExchangeCx<'_>, attempt: Attempt, fault: Fault) -> ExchangePha
         ctx.exchange.fault = Some(fault);
         return ExchangePhase::Finish;
     }
-    let is_coming = ctx.exchange.hedge.as_ref().is_some_and(|hedge| hedge.is_coming());
-    if is_coming && fault.is_of_attempt() {
+    let is_connecting = ctx.exchange.hedge.as_ref().is_some_and(|hedge| hedge.is_connecting());
+    if is_connecting && fault.ends_attempt_only() {
         note_failure(&attempt.guard, fault, now);
         leave(ctx, attempt);
-        return ExchangePhase::Race;
+        return ExchangePhase::HedgedLink;
     }
     let Attempt { guard, upstream, .. } = attempt;
     drop(upstream);

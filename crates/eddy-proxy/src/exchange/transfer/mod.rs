@@ -2,7 +2,7 @@
 
 mod download;
 mod end;
-mod race;
+mod hedging;
 mod run;
 mod upload;
 

@@ -24,9 +24,9 @@ const TURN_BYTES_MAX: usize = 1024 * 1024;
 const CONSENT: Millis = Millis::new(1_000);
 /// Time that a client may send its body below the minimum rate while more than half of a cluster's
 /// capacity is held by requests with incomplete bodies.
-const CROWDED_GRACE: Millis = Millis::new(2_000);
+const CONGESTED_GRACE: Millis = Millis::new(2_000);
 /// Interval at which that condition is checked.
-const CROWDED_LOOK: Millis = Millis::new(1_000);
+const CONGESTION_CHECK_INTERVAL: Millis = Millis::new(1_000);
 
 /// Moves both messages; then returns the link to the pool, retries, or responds with the fault.
 pub(crate) async fn run(ctx: &mut ExchangeCx<'_>, attempt: PooledAttempt) -> ExchangePhase {
@@ -39,7 +39,7 @@ pub(super) struct Transfer<'a, 'd> {
     pub(super) ctx: &'a mut ExchangeCx<'d>,
     /// The current attempt; hedged ones are in [`crate::exchange::state::Exchange::hedge`].
     pub(super) attempt: PooledAttempt,
-    pub(super) patience: Patience,
+    pub(super) patience: UpstreamTimeouts,
     pub(super) stage: ResponseStage,
     pub(super) waits: Waits,
     /// Splicing state of the two bodies.
@@ -57,7 +57,7 @@ pub(super) struct Transfer<'a, 'd> {
 
 /// Time that endpoints of the cluster have.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct UpstreamTimeouts {
     /// Until the response begins.
     pub(super) first_byte: Millis,
     /// Between two reads or writes.
@@ -111,7 +111,7 @@ enum AttemptProgress {
 pub(super) struct Waits {
     pub(super) client_to_send: bool,
     /// The client waits for `100 Continue` from the endpoint; it does not send its body yet and need not.
-    pub(super) endpoint_to_consent: bool,
+    pub(super) endpoint_to_continue: bool,
     pub(super) client_to_take: bool,
     pub(super) upstream_to_take: bool,
     pub(super) upstream_to_send: bool,
@@ -124,7 +124,7 @@ impl<'a, 'd> Transfer<'a, 'd> {
         let rate_guard = RateGuard::of(&ctx.listener.config.timeouts);
         let now = ctx.worker.timers.now();
         let cluster = &attempt.guard.cluster.config;
-        let patience = Patience {
+        let patience = UpstreamTimeouts {
             first_byte: Millis::of(cluster.first_byte_timeout),
             idle: Millis::of(cluster.read_idle_timeout),
         };
@@ -173,7 +173,7 @@ impl<'a, 'd> Transfer<'a, 'd> {
         if self.ctx.exchange.upload.is_finished() {
             self.client.watch(cx, self.ctx)?;
         }
-        if self.poll_race(cx)? {
+        if self.poll_hedging(cx)? {
             return Ok(AttemptProgress::Another);
         }
         self.poll_deadline(cx)?;
@@ -196,27 +196,27 @@ impl<'a, 'd> Transfer<'a, 'd> {
         let slot = self.ctx.exchange.upload_slot.as_ref();
         let mut crowded_at = None;
         if self.waits.client_to_send && !is_call {
-            let is_crowded = slot.is_some_and(UploadSlot::is_crowded);
-            let patience = if is_crowded { CROWDED_GRACE } else { Millis::MAX };
+            let is_congested = slot.is_some_and(UploadSlot::is_congested);
+            let patience = if is_congested { CONGESTED_GRACE } else { Millis::MAX };
             due.sooner(self.client_guard_in.deadline_within(now, patience), Fault::BodyTimeout);
-            crowded_at = slot.map(|_| now + CROWDED_LOOK);
+            crowded_at = slot.map(|_| now + CONGESTION_CHECK_INTERVAL);
         }
         if self.waits.client_to_take {
             due.sooner(self.client_guard_out.deadline(now), Fault::ClientSlow);
         }
-        let idle_at = self.attempt.moved_at + self.patience.idle;
+        let idle_at = self.attempt.last_progress_at + self.patience.idle;
         if self.waits.upstream_to_take {
             due.sooner(idle_at, Fault::UpstreamIdle);
         } else if self.waits.client_to_send && is_call {
             // A client may be silent during a gRPC call for as long as its endpoint.
             due.sooner(idle_at, Fault::BodyTimeout);
         }
-        let has_consent_to_give = self.waits.endpoint_to_consent && self.stage == ResponseStage::Head;
+        let has_consent_to_give = self.waits.endpoint_to_continue && self.stage == ResponseStage::Head;
         let is_upstreams_turn = !self.waits.client_to_send && !self.waits.upstream_to_take;
         if self.waits.upstream_to_send && is_upstreams_turn && !has_consent_to_give {
             match self.stage {
                 ResponseStage::Head => {
-                    let first_at = self.attempt.moved_at + self.patience.first_byte;
+                    let first_at = self.attempt.last_progress_at + self.patience.first_byte;
                     due.sooner(first_at, Fault::FirstByteTimeout);
                 }
                 ResponseStage::Filter | ResponseStage::Body | ResponseStage::FilteredBody => {

@@ -29,7 +29,7 @@ impl Transfer<'_, '_> {
             }
             // Staged before it is written, so that a head and a small body are sent with one call. The body is not
             // consumed before the stream is open, though, so that it is not lost when the stream cannot be opened.
-            if self.is_to_open() {
+            if self.opens_stream() {
                 // Send the head first.
             } else if is_filtered {
                 if self.stage_filtered_upload(cx)? == FilterProgress::Waiting {
@@ -47,7 +47,7 @@ impl Transfer<'_, '_> {
             let upload = &mut exchange.upload;
             if upload.has_output() {
                 match self.attempt.upstream.poll_request(cx, upload, &mut down.input) {
-                    Poll::Ready(Ok(_)) => self.attempt.moved_at = worker.timers.now(),
+                    Poll::Ready(Ok(_)) => self.attempt.last_progress_at = worker.timers.now(),
                     // An endpoint may respond early and accept no more; its response decides.
                     Poll::Ready(Err(_)) => self.attempt.is_upload_broken = true,
                     Poll::Pending => {
@@ -63,7 +63,7 @@ impl Transfer<'_, '_> {
             if upload.reader.is_bulk(BUFFER_BYTES_SMALL) {
                 down.enlarge(&worker.buffers);
             }
-            let is_awaited = self.awaits_consent();
+            let is_awaited = self.awaits_continue();
             let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
             match down.poll_body(cx, &worker.buffers, &mut exchange.upload.reader) {
                 Poll::Ready(Ok(count)) => {
@@ -75,7 +75,7 @@ impl Transfer<'_, '_> {
                 Poll::Pending => {
                     down.release(&worker.buffers);
                     match is_awaited {
-                        true => self.waits.endpoint_to_consent = true,
+                        true => self.waits.endpoint_to_continue = true,
                         false => self.waits.client_to_send = true,
                     }
                     return Ok(());
@@ -94,14 +94,14 @@ impl Transfer<'_, '_> {
     ///
     /// # Spec
     /// RFC 9110 §10.1.1
-    fn awaits_consent(&mut self) -> bool {
+    fn awaits_continue(&mut self) -> bool {
         let ExchangeCx { down, exchange, worker, .. } = &mut *self.ctx;
         if !exchange.head.expects_continue || exchange.is_continued {
             return false;
         }
         let has_time = worker.timers.now() < self.consent_deadline;
         // After the final response no `100` follows.
-        if self.stage != ResponseStage::Head || (exchange.passes_expectation && has_time) {
+        if self.stage != ResponseStage::Head || (exchange.forwards_expectation && has_time) {
             return true;
         }
         exchange.is_continued = true;
@@ -136,7 +136,7 @@ impl Transfer<'_, '_> {
         Ok(match moved {
             Ok(Moved::Nothing) => TransferStep::NeedsInput,
             Ok(Moved::Bytes(count)) => {
-                self.attempt.moved_at = now;
+                self.attempt.last_progress_at = now;
                 worker.series.spliced.add(count as u64);
                 self.turn_left = self.turn_left.saturating_sub(count);
                 TransferStep::Moved
@@ -154,12 +154,12 @@ impl Transfer<'_, '_> {
                 self.attempt.is_upload_broken = true;
                 TransferStep::Moved
             }
-            Ok(Moved::Cut) | Err(SpliceFault::Source(_)) => return Err(Fault::ClientGone),
+            Ok(Moved::SourceEnded) | Err(SpliceFault::Source(_)) => return Err(Fault::ClientGone),
         })
     }
 
     /// Whether the next step opens an HTTP/2 stream for a request with a body.
-    fn is_to_open(&self) -> bool {
+    fn opens_stream(&self) -> bool {
         let upload = &self.ctx.exchange.upload;
         upload.has_head() && !upload.reader.is_done() && self.attempt.upstream.version() == Version::Http2
     }
@@ -177,7 +177,7 @@ impl Transfer<'_, '_> {
 
     /// Passes the available part of the request body through the filters.
     fn stage_filtered_upload(&mut self, cx: &Context<'_>) -> Result<FilterProgress, AttemptEnd> {
-        let progress = filter::stage_passed(self.ctx, cx, Direction::Request)?;
+        let progress = filter::stage_filtered(self.ctx, cx, Direction::Request)?;
         if progress == FilterProgress::Replied {
             return Err(self.replied());
         }

@@ -2,8 +2,8 @@
 
 mod flows;
 mod reach;
+mod receive;
 mod session;
-mod take;
 
+pub(crate) use receive::take_datagrams;
 pub(crate) use session::SessionFlows;
-pub(crate) use take::take_datagrams;

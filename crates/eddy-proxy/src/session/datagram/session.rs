@@ -10,12 +10,12 @@ use std::task::Poll;
 use eddy_config::SessionEnds;
 use eddy_ids::{Millis, WorkerTime};
 use eddy_io::{DatagramLink, DatagramListener, Flow, PeerAddress, Timer};
-use eddy_upstream::LinkPlace;
+use eddy_upstream::LinkPermit;
 
-use crate::access::{Datagrams, PassageRecord, PassageStart};
+use crate::access::{Datagrams, SessionRecord, SessionStart};
 use crate::fault::Fault;
 use crate::session::datagram::flows::Flows;
-use crate::session::datagram::reach::{Reached, is_well, reach};
+use crate::session::datagram::reach::{ConnectedEndpoint, is_healthy, reach};
 use crate::session::listener::{ListenerHandle, has_room};
 use crate::session::serve::ConnectionSlot;
 use crate::stats::{DatagramLoss, ListenerSeries};
@@ -38,10 +38,10 @@ pub(crate) struct Session {
     socket: Rc<DatagramListener>,
     link: DatagramLink,
     /// Counts as a link to the endpoint.
-    _link_place: LinkPlace,
+    _link_permit: LinkPermit,
     guard: EndpointGuard,
     /// Whether the endpoint was healthy when it was selected.
-    was_well: bool,
+    was_healthy: bool,
     place: ConnectionSlot,
     timer: Timer,
     idle_timeout: Millis,
@@ -49,12 +49,12 @@ pub(crate) struct Session {
     /// Time of the last datagram in either direction.
     last_at: Cell<WorkerTime>,
     /// Time of the last response, or of the session's start.
-    heard_at: Cell<WorkerTime>,
+    last_response_at: Cell<WorkerTime>,
     up: Passed,
     down: Passed,
     /// Reason why the session has ended, once it has.
     end: Cell<Option<DatagramSessionEnd>>,
-    start: PassageStart,
+    start: SessionStart,
     attempts: u8,
 }
 
@@ -75,11 +75,11 @@ enum DatagramSessionEnd {
     /// The session was closed to make room, or the listener is gone.
     Closed,
     /// The endpoint has left its cluster or is unhealthy.
-    Left,
+    EndpointUnavailable,
     /// The endpoint does not accept datagrams.
     Refused,
     /// The endpoint did not respond although responses are expected.
-    Unanswered,
+    NoResponse,
 }
 
 /// Result of a turn of forwarding responses.
@@ -114,7 +114,7 @@ impl Session {
         let plan = worker.plan();
         let listener = handle.current().ok_or(DatagramLoss::NoEndpoint)?;
         let (way, cluster) = listener.way(None).ok_or(DatagramLoss::NoEndpoint)?;
-        let Reached { guard, link, link_place, attempts } = reach(worker, cluster, flow)?;
+        let ConnectedEndpoint { guard, link, link_permit, attempts } = reach(worker, cluster, flow)?;
         let timer = worker.timers.timer();
         let session = Rc::new(Self {
             flow,
@@ -122,22 +122,22 @@ impl Session {
             flows: Rc::clone(flows),
             socket: Rc::clone(socket),
             link,
-            _link_place: link_place,
-            was_well: is_well(&guard) == Some(true),
+            _link_permit: link_permit,
+            was_healthy: is_healthy(&guard) == Some(true),
             guard,
             place: ConnectionSlot::take(worker, handle),
             timer,
             idle_timeout: Millis::of(listener.config.timeouts.idle),
             ends: way.ends,
             last_at: Cell::new(worker.timers.now()),
-            heard_at: Cell::new(worker.timers.now()),
+            last_response_at: Cell::new(worker.timers.now()),
             up: Passed::default(),
             down: Passed::default(),
             end: Cell::new(None),
-            start: PassageStart::of(&plan.plan, &listener.config),
+            start: SessionStart::of(&plan.plan, &listener.config),
             attempts,
         });
-        session.stays_alive();
+        session.restart_idle_timeout();
         flows.add(session.flow, &session);
         tokio::task::spawn_local(Rc::clone(&session).serve());
         Ok(session)
@@ -148,9 +148,9 @@ impl Session {
     /// # Errors
     /// The reason why it is lost. After [`DatagramLoss::Refused`] the session has ended, and another one may forward
     /// the datagram.
-    pub(super) fn pass_up(&self, bytes: &[u8]) -> Result<(), DatagramLoss> {
+    pub(super) fn forward_to_endpoint(&self, bytes: &[u8]) -> Result<(), DatagramLoss> {
         // Checked here as well, since a client that keeps sending would keep the session open forever.
-        if let Some(end) = self.why_useless() {
+        if let Some(end) = self.unusable_reason() {
             self.finish(end);
             return Err(DatagramLoss::Refused);
         }
@@ -169,7 +169,7 @@ impl Session {
             series.datagrams.taken.increment();
             series.bytes_in.add(bytes.len() as u64);
         }
-        self.stays_alive();
+        self.restart_idle_timeout();
         if self.ends.datagrams_max.is_some_and(|most| self.up.datagrams.get() >= u64::from(most.get())) {
             self.flows.forget(self.flow, self);
         }
@@ -214,7 +214,7 @@ impl Session {
                     return end;
                 }
             }
-            match self.pass_down() {
+            match self.forward_responses() {
                 Ok(next) => turn = next,
                 Err(end) => return end,
             }
@@ -222,7 +222,7 @@ impl Session {
     }
 
     /// Forwards the endpoint's responses.
-    fn pass_down(&self) -> Result<DatagramReadProgress, DatagramSessionEnd> {
+    fn forward_responses(&self) -> Result<DatagramReadProgress, DatagramSessionEnd> {
         let mut room = self.flows.room.borrow_mut();
         for passed in 0..TURN_DATAGRAMS_MAX {
             let count = match self.link.try_receive(&mut room) {
@@ -236,13 +236,13 @@ impl Session {
                 }
                 Err(_) => return Err(DatagramSessionEnd::Refused),
             };
-            self.heard_at.set(self.worker.timers.now());
+            self.last_response_at.set(self.worker.timers.now());
             if self.down.datagrams.get() == 0 {
                 self.guard.succeeded(self.worker.timers.now());
             }
             let sent = self.socket.try_send(room.get(..count).unwrap_or_default(), &self.flow);
             self.down.count(if sent.is_ok() { count } else { 0 });
-            self.stays_alive();
+            self.restart_idle_timeout();
             if let Some(series) = self.series() {
                 match &sent {
                     Ok(()) => {
@@ -266,17 +266,17 @@ impl Session {
     }
 
     /// Returns the reason to send nothing more to the endpoint, if there is one.
-    fn why_useless(&self) -> Option<DatagramSessionEnd> {
-        match is_well(&self.guard) {
+    fn unusable_reason(&self) -> Option<DatagramSessionEnd> {
+        match is_healthy(&self.guard) {
             Some(true) => {}
             // No endpoint was healthier when this one was selected.
-            Some(false) if !self.was_well => {}
-            Some(false) | None => return Some(DatagramSessionEnd::Left),
+            Some(false) if !self.was_healthy => {}
+            Some(false) | None => return Some(DatagramSessionEnd::EndpointUnavailable),
         }
         // If all expected responses had arrived, the session would have ended with the last one.
-        let silent = self.worker.timers.now() - self.heard_at.get();
+        let silent = self.worker.timers.now() - self.last_response_at.get();
         (self.ends.responses.is_some() && silent >= self.idle_timeout)
-            .then_some(DatagramSessionEnd::Unanswered)
+            .then_some(DatagramSessionEnd::NoResponse)
     }
 
     fn is_answered(&self) -> bool {
@@ -286,7 +286,7 @@ impl Session {
     }
 
     /// Restarts the idle timeout after a datagram in either direction.
-    fn stays_alive(&self) {
+    fn restart_idle_timeout(&self) {
         if self.end.get().is_none() {
             self.last_at.set(self.worker.timers.now());
             self.timer.arm(self.idle_timeout);
@@ -300,7 +300,7 @@ impl Session {
         if silent < self.idle_timeout {
             DatagramSessionEnd::Closed
         } else if self.ends.responses.is_some() && self.down.datagrams.get() == 0 {
-            DatagramSessionEnd::Unanswered
+            DatagramSessionEnd::NoResponse
         } else {
             DatagramSessionEnd::Idle
         }
@@ -328,7 +328,7 @@ impl Session {
     }
 
     fn record(&self, end: DatagramSessionEnd) {
-        let record = PassageRecord {
+        let record = SessionRecord {
             start: &self.start,
             client: PeerAddress::Tcp(self.flow.client),
             server_name: None,
@@ -341,7 +341,7 @@ impl Session {
             attempts: self.attempts,
             reason: end.word(),
         };
-        self.worker.log_passage(&record);
+        self.worker.log_session(&record);
     }
 }
 
@@ -350,8 +350,8 @@ impl DatagramSessionEnd {
     fn fault(self) -> Option<Fault> {
         match self {
             Self::Refused => Some(Fault::ConnectFailed),
-            Self::Unanswered => Some(Fault::UpstreamIdle),
-            Self::Idle | Self::Answered | Self::Closed | Self::Left => None,
+            Self::NoResponse => Some(Fault::UpstreamIdle),
+            Self::Idle | Self::Answered | Self::Closed | Self::EndpointUnavailable => None,
         }
     }
 
@@ -361,8 +361,8 @@ impl DatagramSessionEnd {
             Self::Idle => "idle",
             Self::Answered => "answered",
             Self::Closed => "closed",
-            Self::Left => "endpoint_left",
-            Self::Refused | Self::Unanswered => self.fault().map_or("-", Fault::reason),
+            Self::EndpointUnavailable => "endpoint_left",
+            Self::Refused | Self::NoResponse => self.fault().map_or("-", Fault::reason),
         }
     }
 }

@@ -8,7 +8,7 @@ use eddy_source::FileSource;
 use eddy_spec::problem::{Problem, SourceText, to_json};
 use serde::Serialize;
 
-use super::output::{say_linking, show};
+use super::output::{print_linking, show};
 use crate::bundle::Bundle;
 use crate::cli::arguments::FilterBuild;
 use crate::cli::error::CommandError;
@@ -42,7 +42,7 @@ pub(in crate::cli) fn run(arguments: &FilterBuild) -> Result<(), CommandError> {
     let (mut config, mut sources) = (loaded.checked.config, loaded.sources);
     let notice = || {
         if !arguments.json {
-            say_linking()
+            print_linking()
         }
     };
     let (cache, target) = (arguments.cache.cache_dir.as_deref(), arguments.target);
@@ -106,5 +106,5 @@ fn show_problems(arguments: &FilterBuild, problems: &[Problem], sources: &[Sourc
     } else {
         print_problems(problems, sources);
     }
-    CommandError::Shown
+    CommandError::Reported
 }

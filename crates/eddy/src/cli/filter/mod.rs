@@ -10,5 +10,5 @@ mod test;
 
 pub(super) use build::run as run_build;
 pub(super) use new::run as run_new;
-pub(super) use output::say_linking;
+pub(super) use output::print_linking;
 pub(super) use test::run as run_test;

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_fit_everywhere() {
+    fn filter_names_are_valid_in_all_languages() {
         for good in ["a", "basic-auth", "x2", "a-b-c"] {
             assert!(FilterName::parse(good).is_ok(), "{good}");
         }

@@ -5,7 +5,7 @@ use crate::cli::error::CommandError;
 use crate::terminal::{print_error, print_problems};
 
 /// Tells the user that a long build is running.
-pub(in crate::cli) fn say_linking() {
+pub(in crate::cli) fn print_linking() {
     print_error("eddy: building the Go filters; the first build takes up to a minute\n");
 }
 
@@ -18,5 +18,5 @@ pub(super) fn show(failure: &BundleFailure) -> CommandError {
             print_error(&format!("eddy: {message}\n{hint}"));
         }
     }
-    CommandError::Shown
+    CommandError::Reported
 }

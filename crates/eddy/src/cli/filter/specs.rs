@@ -51,7 +51,7 @@ pub(super) fn run(specs: &[PathBuf], only: &[OsString]) -> Result<(), CommandErr
     }
     let none = if passed + failed == 0 { "; there are no tests to run" } else { "" };
     print(&format!("{passed} passed, {failed} failed{none}\n"))?;
-    if failed == 0 && passed > 0 { Ok(()) } else { Err(CommandError::Shown) }
+    if failed == 0 && passed > 0 { Ok(()) } else { Err(CommandError::Reported) }
 }
 
 fn text_of(path: &Path, verdict: &SpecTestResult) -> String {

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_place_is_left_open() {
+    fn no_placeholder_is_left_unfilled() {
         let name = FilterName::parse("basic-auth").unwrap();
         for lang in [Language::Go, Language::Lua, Language::Rust] {
             for (path, text) in files_of(lang, &TemplateContext { name: &name, kit: Path::new("/cache/a b") })

@@ -56,7 +56,7 @@ pub(in crate::cli) fn run(arguments: &FilterTest) -> Result<(), CommandError> {
         )
         .into());
     };
-    if status.success() { Ok(()) } else { Err(CommandError::Shown) }
+    if status.success() { Ok(()) } else { Err(CommandError::Reported) }
 }
 
 /// Returns a copy of the module's go.mod that also refers to the SDKs, if its own go.mod does not.

@@ -41,7 +41,7 @@ impl QueryParameterCollector<'_, '_, '_> {
             }
             let told = format!("{told}{}", self.schemas.name_of(field));
             match field.kind.message() {
-                Some(_) if self.schemas.is_told_by_text(field) => self.parameter(&told, field),
+                Some(_) if self.schemas.has_text_form(field) => self.parameter(&told, field),
                 Some(inner) if field.label == Label::Singular && !self.schemas.is_special(inner) => {
                     self.message(inner, &format!("{declared}."), &format!("{told}."));
                 }

@@ -119,8 +119,8 @@ impl<'s> Schemas<'s> {
     }
 
     /// Whether a message can be a query parameter: its JSON form is a single text or value.
-    pub(super) fn is_told_by_text(&self, field: &FieldDescriptor) -> bool {
-        field.kind.message().is_some_and(|id| self.schema.message(id).special.is_told_by_text())
+    pub(super) fn has_text_form(&self, field: &FieldDescriptor) -> bool {
+        field.kind.message().is_some_and(|id| self.schema.message(id).special.has_text_form())
     }
 
     fn object(&mut self, id: MessageId) -> Value {

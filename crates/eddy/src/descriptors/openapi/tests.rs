@@ -14,7 +14,7 @@ fn told(is_auto: bool, names: JsonFieldNaming, services: &[String]) -> anyhow::R
 }
 
 #[test]
-fn what_the_path_and_the_body_tell_is_not_in_the_query() {
+fn path_variables_and_body_fields_are_not_query_parameters() {
     let document = told(false, JsonFieldNaming::Json, &[]).unwrap();
     let names = |operation: &Value| {
         let parameters = operation["parameters"].as_array().cloned().unwrap_or_default();
@@ -42,7 +42,7 @@ fn what_the_path_and_the_body_tell_is_not_in_the_query() {
 }
 
 #[test]
-fn methods_without_a_rule_are_told_of_where_they_are_wanted() {
+fn methods_without_a_rule_are_included_on_request() {
     let path = "/library.v1.Library/GetShelf";
     assert!(told(false, JsonFieldNaming::Json, &[]).unwrap()["paths"][path].is_null());
     // A method with a rule has no path beside that of its rule.
@@ -52,7 +52,7 @@ fn methods_without_a_rule_are_told_of_where_they_are_wanted() {
 }
 
 #[test]
-fn fields_have_the_names_that_they_are_written_with() {
+fn fields_have_their_json_or_declared_names() {
     let json = told(false, JsonFieldNaming::Json, &[]).unwrap().to_string();
     let declared = told(false, JsonFieldNaming::Declared, &[]).unwrap().to_string();
     assert!(json.contains("\"pageSize\"") && !json.contains("\"page_size\""), "{json}");

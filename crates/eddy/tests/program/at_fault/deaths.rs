@@ -15,7 +15,7 @@ const OTHERS: usize = 3;
 const CHILDHOOD: Duration = Duration::from_millis(1100);
 
 #[test]
-fn a_death_costs_what_was_under_way_and_refuses_nobody() {
+fn a_crash_fails_only_requests_in_flight_and_refuses_no_connection() {
     let libraries = Directory::new();
     let library = faults(&libraries, "libfaults.so", &[]);
     let origin = RecordingOrigin::start();

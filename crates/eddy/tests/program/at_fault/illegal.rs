@@ -133,7 +133,7 @@ fn is_of_a_kit(change: &str) -> bool {
 }
 
 #[test]
-fn a_change_that_must_not_be_reaches_nobody() {
+fn an_illegal_edit_is_not_forwarded() {
     let directory = Directory::new();
     let library = directory.join("libillegal.so");
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -150,13 +150,13 @@ fn a_change_that_must_not_be_reaches_nobody() {
 }
 
 #[test]
-fn a_change_that_must_not_be_reaches_nobody_by_the_kit_for_go() {
+fn an_illegal_edit_is_not_forwarded_with_the_go_sdk() {
     let Some(library) = kits::in_go() else { return };
     try_all("go", &library, &of_kits());
 }
 
 #[test]
-fn a_change_that_must_not_be_reaches_nobody_by_the_kit_for_rust() {
+fn an_illegal_edit_is_not_forwarded_with_the_rust_sdk() {
     try_all("native", &kits::in_rust(), &of_kits());
 }
 

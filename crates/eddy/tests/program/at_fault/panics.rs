@@ -39,7 +39,7 @@ fn request(path: &str) -> String {
 }
 
 #[test]
-fn a_panic_in_any_hook_harms_nobody_else() {
+fn a_panic_in_any_hook_affects_no_other_exchange() {
     let libraries = Directory::new();
     let Some(library) = library(&libraries) else { return };
     let origin = RecordingOrigin::start();
@@ -85,7 +85,7 @@ fn a_panic_in_any_hook_harms_nobody_else() {
 
 /// Outside a worker the goroutine belongs to the filter, and its end is only a fault.
 #[test]
-fn the_end_of_a_filters_own_goroutine_is_an_answer() {
+fn goexit_in_a_filter_goroutine_is_an_error_response() {
     let libraries = Directory::new();
     let Some(library) = library(&libraries) else { return };
     let origin = RecordingOrigin::start();

@@ -53,12 +53,12 @@ fn word_of(number: u64) -> String {
     format!("(word{number:016x})")
 }
 
-fn is_stranger(window: &[u8], own: &str) -> bool {
+fn is_foreign_word(window: &[u8], own: &str) -> bool {
     window.starts_with(MARK) && window.ends_with(b")") && window != own.as_bytes()
 }
 
-fn has_stranger(bytes: &[u8], own: &str) -> bool {
-    bytes.windows(WORD_BYTES).any(|window| is_stranger(window, own))
+fn has_foreign_word(bytes: &[u8], own: &str) -> bool {
+    bytes.windows(WORD_BYTES).any(|window| is_foreign_word(window, own))
 }
 
 fn find(bytes: &[u8], from: usize, what: &[u8]) -> Option<usize> {
@@ -103,7 +103,7 @@ fn serve(mut link: TcpStream, tally: &RandomRunCounts) {
             let text = String::from_utf8_lossy(&request[..head]).to_ascii_lowercase();
             let word = text.split("x-word: ").nth(1).and_then(|rest| rest.lines().next());
             let word = word.unwrap_or_default().to_owned();
-            if word.len() != WORD_BYTES || has_stranger(&request, &word) {
+            if word.len() != WORD_BYTES || has_foreign_word(&request, &word) {
                 tally.wrong.fetch_add(1, Relaxed);
             }
             let answer = match word.as_bytes().get(WORD_BYTES - 2).unwrap_or(&0) % 3 {
@@ -166,7 +166,7 @@ fn ask(address: SocketAddr, seed: u64, rounds: u64, tally: &RandomRunCounts) {
                 }
             }
         };
-        if has_stranger(&held, &word) {
+        if has_foreign_word(&held, &word) {
             tally.wrong.fetch_add(1, Relaxed);
         }
         let Some((end, head)) = end else { continue };
@@ -227,7 +227,7 @@ fn seed() -> u64 {
 }
 
 #[test]
-fn among_workers_nobody_sees_what_is_another_s() {
+fn no_client_gets_the_response_of_another_with_several_workers() {
     let tally = Arc::new(RandomRunCounts::default());
     let origin = start_origin(&tally);
     let go = kits::in_go();

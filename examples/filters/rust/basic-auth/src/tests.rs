@@ -17,7 +17,7 @@ fn send(filter: &Configured, values: &[&str]) -> ChainOutcome {
 }
 
 #[test]
-fn only_the_user_passes() {
+fn only_the_configured_user_is_admitted() {
     let filter = filter(CONFIG).expect("it is right");
     for value in ["Basic Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk", "bASIC Zm9vbmFtZTp2YWxpZHBhc3N3b3Jk"] {
         assert!(send(&filter, &[value]).was_sent(), "{value}");
@@ -95,7 +95,7 @@ fn base64_is_strict() {
 }
 
 #[test]
-fn texts_of_different_lengths_differ() {
+fn strings_of_different_lengths_differ() {
     assert!(is_equal(b"ab", b"ab"));
     assert!(
         !is_equal(b"a", b"ab") && !is_equal(b"ab", b"a") && !is_equal(b"", b"a") && !is_equal(b"ac", b"ab")

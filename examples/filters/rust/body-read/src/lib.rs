@@ -62,7 +62,7 @@ mod tests {
     use super::Filters;
 
     #[test]
-    fn every_piece_is_searched_and_none_changed() {
+    fn every_chunk_is_searched_and_none_changed() {
         let filter = Library::of::<Filters>().filter("body-read", r#"{"byte": 97}"#).expect("it is right");
         assert!(filter.only_reads_bodies());
         let response = Response::new(200).piece("abca").piece("nothing").piece("a");
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_is_a_byte() {
+    fn the_configured_byte_is_validated() {
         assert!(Library::of::<Filters>().filter("body-read", r#"{"byte": 256}"#).is_err());
     }
 }

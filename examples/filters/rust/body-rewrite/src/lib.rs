@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_across_pieces() {
+    fn words_are_found_across_chunks() {
         check("cat", &["a cat and a dog"], "a <cat> and a dog");
         check("cat", &["a c", "a", "t"], "a <cat>");
         check("cat", &["a c", "ow"], "a cow");
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_find_is_refused() {
+    fn an_empty_search_text_is_refused() {
         let refused = Library::of::<Filters>().filter("body-rewrite", r#"{"find": "", "replace": ""}"#);
         assert!(refused.expect_err("it makes no sense").contains("find"));
     }

@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_that_it_does_not_have_are_refused() {
+    fn unknown_keys_are_refused() {
         let refused = Library::of::<Filters>().filter("header-get-set", r#"{"value": "b"}"#);
         assert!(refused.expect_err("there are no keys").contains("value"));
     }

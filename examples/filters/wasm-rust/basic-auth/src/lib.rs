@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_same_is_the_same() {
+    fn only_equal_strings_compare_equal() {
         assert!(is_same(b"ab", b"ab"));
         assert!(!is_same(b"ab", b"ac") && !is_same(b"ab", b"abc") && !is_same(b"", b"a"));
     }

@@ -25,7 +25,7 @@ func TestEveryWayOfPassingAStringGivesTheSameSum(t *testing.T) {
 	}
 }
 
-func TestTextsOfCAreSeenAndKept(t *testing.T) {
+func TestStringsOfCAreViewedAndCopied(t *testing.T) {
 	if !HasName(1, "user-agent") || HasName(1, "host") || HasName(99, "host") || !HasName(99, "") {
 		t.Error("a name is not seen as it is")
 	}
@@ -37,7 +37,7 @@ func TestTextsOfCAreSeenAndKept(t *testing.T) {
 	}
 }
 
-func TestCFillsTextsOfGo(t *testing.T) {
+func TestCFillsStringsOfGo(t *testing.T) {
 	if Hex(0xeddf) != "000000000000eddf" || HexMalloc(0xeddf) != "000000000000eddf" {
 		t.Errorf("%q, %q", Hex(0xeddf), HexMalloc(0xeddf))
 	}
@@ -67,7 +67,7 @@ func TestEveryWayOfPassingManyStringsGivesTheSameSum(t *testing.T) {
 	}
 }
 
-func TestATableIsPassedWhole(t *testing.T) {
+func TestATableIsPassedCompletely(t *testing.T) {
 	table := Table{7}
 	if SumTableCopied(table) != 7 || SumTable(&table) != 7 || SumTableTyped(&table) != 7 {
 		t.Error("the first byte is another")

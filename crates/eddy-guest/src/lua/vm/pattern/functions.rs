@@ -7,7 +7,7 @@ use std::slice;
 use memchr::{memchr, memmem};
 use mlua_sys::{self as ffi, lua_CFunction, lua_Integer, lua_State};
 
-use super::{Captured, Matcher, Trouble};
+use super::{Captured, MatchAbort, Matcher};
 use crate::lua::vm::budget;
 
 /// Functions that implement the script's string library, by name.
@@ -24,7 +24,7 @@ pub(in crate::lua::vm) const FUNCTIONS: &[(&CStr, lua_CFunction)] = &[
 /// # Safety
 /// To be called by Lua, like the other functions here.
 unsafe extern "C-unwind" fn find(state: *mut lua_State) -> c_int {
-    search(&LuaNativeCall(state), PatternResultKind::Place)
+    search(&LuaNativeCall(state), PatternResultKind::Positions)
 }
 
 /// `match(text, pattern, from)`: the captures of the first match, or all of it.
@@ -80,7 +80,7 @@ unsafe extern "C-unwind" fn find_text(state: *mut lua_State) -> c_int {
 }
 
 /// Searches in windows that overlap by the length of the part, and checks the CPU time between them.
-fn find_part(subject: &[u8], part: &[u8], start: usize) -> Result<Option<usize>, Trouble> {
+fn find_part(subject: &[u8], part: &[u8], start: usize) -> Result<Option<usize>, MatchAbort> {
     let finder = memmem::Finder::new(part);
     let step = part.len().max(WINDOW_BYTES_MIN);
     for from in (start..=subject.len()).step_by(step) {
@@ -89,7 +89,7 @@ fn find_part(subject: &[u8], part: &[u8], start: usize) -> Result<Option<usize>,
             return Ok(Some(from + found));
         }
         if budget::is_over() {
-            return Err(Trouble::Over);
+            return Err(MatchAbort::Over);
         }
     }
     Ok(None)
@@ -102,7 +102,7 @@ thread_local! {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PatternResultKind {
-    Place,
+    Positions,
     Captures,
     Next,
 }
@@ -137,7 +137,7 @@ fn replace_all(
     count_max: u64,
     bytes_max: usize,
     out: &mut Vec<u8>,
-) -> Result<lua_Integer, Trouble> {
+) -> Result<lua_Integer, MatchAbort> {
     let anchored = pattern.strip_prefix(b"^");
     let mut matcher = Matcher::new(subject, anchored.unwrap_or(pattern), budget::is_over);
     let (mut at, mut count) = (0, 0);
@@ -173,7 +173,7 @@ fn add(
     whole: &[u8],
     bytes_max: usize,
     out: &mut Vec<u8>,
-) -> Result<(), Trouble> {
+) -> Result<(), MatchAbort> {
     let mut rest = with;
     while let Some(at) = memchr(b'%', rest) {
         matcher.count(at / 16 + 4)?;
@@ -186,7 +186,7 @@ fn add(
                 Captured::Position(at) => out.extend_from_slice((at + 1).to_string().as_bytes()),
             },
             Some(other) => out.push(*other),
-            None => return Err(Trouble::Pattern("the replacement ends with '%'")),
+            None => return Err(MatchAbort::Pattern("the replacement ends with '%'")),
         }
         if out.len() > bytes_max {
             return Err(TOO_LARGE);
@@ -238,7 +238,7 @@ impl LuaNativeCall {
         answer: PatternResultKind,
         start: usize,
         end: usize,
-    ) -> Result<c_int, Trouble> {
+    ) -> Result<c_int, MatchAbort> {
         // SAFETY: the call only reserves room, and raises an error if there is none.
         unsafe { ffi::luaL_checkstack(self.0, STACK_MAX, c"too many captures".as_ptr()) };
         let mut count = 0;
@@ -281,11 +281,11 @@ impl LuaNativeCall {
         unsafe { ffi::lua_pushlstring_(self.0, text.as_ptr().cast(), text.len()) };
     }
 
-    fn raise(&self, trouble: Trouble) -> ! {
+    fn raise(&self, trouble: MatchAbort) -> ! {
         match trouble {
             // The hook would raise the same at the next instruction.
-            Trouble::Over => self.push_nil(),
-            Trouble::Pattern(why) => {
+            MatchAbort::Over => self.push_nil(),
+            MatchAbort::Pattern(why) => {
                 // SAFETY: there is room; adds the position of the call.
                 unsafe { ffi::luaL_where(self.0, 1) };
                 self.push_text(why.as_bytes());
@@ -298,7 +298,7 @@ impl LuaNativeCall {
     }
 }
 
-const TOO_LARGE: Trouble = Trouble::Pattern("the result exceeds the maximum length of a string");
+const TOO_LARGE: MatchAbort = MatchAbort::Pattern("the result exceeds the maximum length of a string");
 const STACK_MAX: c_int = 40;
 /// Size of the scratch buffer that a thread keeps for the next replacement.
 const SCRATCH_BYTES_MAX: usize = 64 << 10;

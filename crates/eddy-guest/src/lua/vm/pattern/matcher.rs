@@ -17,7 +17,7 @@ pub(super) struct Matcher<'t> {
 
 /// Reason why a match was aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum MatchAbort {
     /// The CPU time is used up.
     Over,
     /// The pattern is invalid or too complex; holds the message.
@@ -44,7 +44,7 @@ enum CaptureEnd {
     At(usize),
 }
 
-type MatchResult = Result<Option<usize>, Trouble>;
+type MatchResult = Result<Option<usize>, MatchAbort>;
 
 impl<'t> Matcher<'t> {
     /// Creates a matcher; `is_over` is called now and then and aborts the match if it returns `true`.
@@ -61,7 +61,7 @@ impl<'t> Matcher<'t> {
     }
 
     /// Returns start and end of the first match at or after `from`.
-    pub(super) fn search(&mut self, from: usize) -> Result<Option<(usize, usize)>, Trouble> {
+    pub(super) fn search(&mut self, from: usize) -> Result<Option<(usize, usize)>, MatchAbort> {
         for start in from..=self.subject.len() {
             if let Some(end) = self.match_at(start)? {
                 return Ok(Some((start, end)));
@@ -76,10 +76,10 @@ impl<'t> Matcher<'t> {
     }
 
     /// Returns a capture of the last match.
-    pub(super) fn capture(&self, index: usize) -> Result<Captured<'t>, Trouble> {
+    pub(super) fn capture(&self, index: usize) -> Result<Captured<'t>, MatchAbort> {
         let capture = self.captures[..self.captures_len].get(index).ok_or(INVALID_CAPTURE)?;
         match capture.end {
-            CaptureEnd::Open => Err(Trouble::Pattern("unfinished capture")),
+            CaptureEnd::Open => Err(MatchAbort::Pattern("unfinished capture")),
             CaptureEnd::Position => Ok(Captured::Position(capture.start)),
             CaptureEnd::At(end) => Ok(Captured::Text(&self.subject[capture.start..end])),
         }
@@ -87,7 +87,7 @@ impl<'t> Matcher<'t> {
 
     fn go(&mut self, at: usize, item: usize) -> MatchResult {
         if self.depth == DEPTH_MAX {
-            return Err(Trouble::Pattern("pattern too complex"));
+            return Err(MatchAbort::Pattern("pattern too complex"));
         }
         self.depth += 1;
         let found = self.walk(at, item);
@@ -186,7 +186,8 @@ impl<'t> Matcher<'t> {
     }
 
     fn open(&mut self, at: usize, item: usize, end: CaptureEnd) -> MatchResult {
-        let place = self.captures.get_mut(self.captures_len).ok_or(Trouble::Pattern("too many captures"))?;
+        let place =
+            self.captures.get_mut(self.captures_len).ok_or(MatchAbort::Pattern("too many captures"))?;
         *place = Capture { start: at, end };
         self.captures_len += 1;
         let found = self.go(at, item)?;
@@ -199,7 +200,7 @@ impl<'t> Matcher<'t> {
     fn close(&mut self, at: usize, item: usize) -> MatchResult {
         let opened =
             self.captures[..self.captures_len].iter().rposition(|capture| capture.end == CaptureEnd::Open);
-        let index = opened.ok_or(Trouble::Pattern("invalid pattern capture"))?;
+        let index = opened.ok_or(MatchAbort::Pattern("invalid pattern capture"))?;
         self.captures[index].end = CaptureEnd::At(at);
         let found = self.go(at, item)?;
         if found.is_none() {
@@ -210,7 +211,7 @@ impl<'t> Matcher<'t> {
 
     /// Returns the end of the text between two bytes that may nest (`%b`), if it begins at `at`.
     fn balanced(&mut self, at: usize, ends: &[u8]) -> MatchResult {
-        let [open, close, ..] = *ends else { return Err(Trouble::Pattern("unbalanced pattern")) };
+        let [open, close, ..] = *ends else { return Err(MatchAbort::Pattern("unbalanced pattern")) };
         if self.subject.get(at) != Some(&open) {
             return Ok(None);
         }
@@ -230,14 +231,14 @@ impl<'t> Matcher<'t> {
         Ok(None)
     }
 
-    fn frontier_end(&self, set: usize) -> Result<usize, Trouble> {
+    fn frontier_end(&self, set: usize) -> Result<usize, MatchAbort> {
         if self.pattern.get(set) != Some(&b'[') {
-            return Err(Trouble::Pattern("missing '[' after '%f' in pattern"));
+            return Err(MatchAbort::Pattern("missing '[' after '%f' in pattern"));
         }
         self.single_end(set)
     }
 
-    fn is_frontier(&mut self, at: usize, set: usize, end: usize) -> Result<bool, Trouble> {
+    fn is_frontier(&mut self, at: usize, set: usize, end: usize) -> Result<bool, MatchAbort> {
         self.count(end - set)?;
         let set = &self.pattern[set..end];
         let before = at.checked_sub(1).map_or(0, |before| self.subject[before]);
@@ -255,20 +256,20 @@ impl<'t> Matcher<'t> {
     }
 
     /// Returns the end of an item that matches one byte.
-    fn single_end(&self, item: usize) -> Result<usize, Trouble> {
+    fn single_end(&self, item: usize) -> Result<usize, MatchAbort> {
         match self.pattern[item] {
             b'%' if item + 1 == self.pattern.len() => {
-                Err(Trouble::Pattern("malformed pattern (ends with '%')"))
+                Err(MatchAbort::Pattern("malformed pattern (ends with '%')"))
             }
             b'%' => Ok(item + 2),
-            b'[' => set_end(self.pattern, item).ok_or(Trouble::Pattern("malformed pattern (missing ']')")),
+            b'[' => set_end(self.pattern, item).ok_or(MatchAbort::Pattern("malformed pattern (missing ']')")),
             _ => Ok(item + 1),
         }
     }
 
     /// Whether the item matches the byte at `at`.
     #[inline]
-    fn is_single(&mut self, at: usize, item: usize, end: usize) -> Result<bool, Trouble> {
+    fn is_single(&mut self, at: usize, item: usize, end: usize) -> Result<bool, MatchAbort> {
         self.count(end - item)?;
         let Some(byte) = self.subject.get(at).copied() else { return Ok(false) };
         Ok(match self.pattern[item] {
@@ -281,17 +282,17 @@ impl<'t> Matcher<'t> {
 
     /// Counts steps, and checks the CPU time once in a while.
     #[inline]
-    pub(super) fn count(&mut self, steps: usize) -> Result<(), Trouble> {
+    pub(super) fn count(&mut self, steps: usize) -> Result<(), MatchAbort> {
         self.steps += steps;
         if self.steps < STEPS_MAX {
             return Ok(());
         }
         self.steps = 0;
-        if (self.is_over)() { Err(Trouble::Over) } else { Ok(()) }
+        if (self.is_over)() { Err(MatchAbort::Over) } else { Ok(()) }
     }
 }
 
-const INVALID_CAPTURE: Trouble = Trouble::Pattern("invalid capture index");
+const INVALID_CAPTURE: MatchAbort = MatchAbort::Pattern("invalid capture index");
 const CAPTURES_MAX: usize = 32;
 /// Maximum nesting of items that wait for the match of the rest; bounds the stack.
 const DEPTH_MAX: usize = 200;
@@ -305,7 +306,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(subject: &str, pattern: &str, expected: Result<Option<(usize, usize)>, Trouble>) {
+    fn check(subject: &str, pattern: &str, expected: Result<Option<(usize, usize)>, MatchAbort>) {
         let mut matcher = Matcher::new(subject.as_bytes(), pattern.as_bytes(), || false);
         assert_eq!(matcher.search(0), expected, "`{subject}` `{pattern}`");
     }
@@ -325,16 +326,16 @@ mod tests {
     }
 
     #[test]
-    fn patterns_that_are_none_say_why() {
-        check("a", "%", Err(Trouble::Pattern("malformed pattern (ends with '%')")));
-        check("a", "[a", Err(Trouble::Pattern("malformed pattern (missing ']')")));
-        check("a", "[%", Err(Trouble::Pattern("malformed pattern (missing ']')")));
-        check("a", "%b(", Err(Trouble::Pattern("unbalanced pattern")));
-        check("a", "%fa", Err(Trouble::Pattern("missing '[' after '%f' in pattern")));
+    fn invalid_patterns_are_explained() {
+        check("a", "%", Err(MatchAbort::Pattern("malformed pattern (ends with '%')")));
+        check("a", "[a", Err(MatchAbort::Pattern("malformed pattern (missing ']')")));
+        check("a", "[%", Err(MatchAbort::Pattern("malformed pattern (missing ']')")));
+        check("a", "%b(", Err(MatchAbort::Pattern("unbalanced pattern")));
+        check("a", "%fa", Err(MatchAbort::Pattern("missing '[' after '%f' in pattern")));
         check("a", "%1", Err(INVALID_CAPTURE));
-        check("a", "a)", Err(Trouble::Pattern("invalid pattern capture")));
-        check("a", &"()".repeat(33), Err(Trouble::Pattern("too many captures")));
-        check(&"a".repeat(300), &"a?".repeat(300), Err(Trouble::Pattern("pattern too complex")));
+        check("a", "a)", Err(MatchAbort::Pattern("invalid pattern capture")));
+        check("a", &"()".repeat(33), Err(MatchAbort::Pattern("too many captures")));
+        check(&"a".repeat(300), &"a?".repeat(300), Err(MatchAbort::Pattern("pattern too complex")));
     }
 
     thread_local! {
@@ -342,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_match_without_end_is_given_up() {
+    fn an_endless_match_is_aborted() {
         let subject = "a".repeat(10_000);
         for pattern in ["a*a*a*a*a*b", "a-a-a-a-b", "(a*)(a*)(a*)%1%2%3b", "[a-z]*[%w]*[a]*b"] {
             let mut matcher = Matcher::new(subject.as_bytes(), pattern.as_bytes(), || {
@@ -350,7 +351,7 @@ mod tests {
                 LOOKS.get() == 5
             });
             LOOKS.set(0);
-            assert_eq!(matcher.search(0), Err(Trouble::Over), "{pattern}");
+            assert_eq!(matcher.search(0), Err(MatchAbort::Over), "{pattern}");
         }
     }
 }

@@ -6,4 +6,4 @@ mod matcher;
 
 use class::{set_end, set_has};
 pub(super) use functions::FUNCTIONS;
-use matcher::{Captured, Matcher, Trouble};
+use matcher::{Captured, MatchAbort, Matcher};

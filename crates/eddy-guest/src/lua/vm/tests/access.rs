@@ -6,7 +6,7 @@ use super::support::{run, vm};
 use crate::lua::vm::{Allowed, Vm, VmLimits};
 
 #[test]
-fn libraries_beyond_the_usual_are_there_if_they_are_allowed() {
+fn additional_libraries_are_available_if_allowed() {
     let script = "return table.concat({type(os), type(io), type(require), type(package)}, ' ')";
     assert_eq!(run(&mut vm(), script), Ok("nil nil function nil".to_owned()));
     let allowed = |allow| Vm::new(&VmLimits { allow, ..VmLimits::default() }).expect("a machine");
@@ -19,7 +19,7 @@ fn libraries_beyond_the_usual_are_there_if_they_are_allowed() {
 }
 
 #[test]
-fn require_gives_what_is_there_and_nothing_else() {
+fn require_returns_only_available_libraries() {
     let own = "for _, name in ipairs({ 'bit', 'coroutine', 'math', 'string', 'table' }) do
         assert(require(name) == _G[name] and type(_G[name]) == 'table', name)
       end

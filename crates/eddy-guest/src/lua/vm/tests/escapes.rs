@@ -82,7 +82,7 @@ const ATTEMPTS: &[&str] = &[
 ];
 
 #[test]
-fn no_attempt_finds_a_way_out() {
+fn no_sandbox_escape_succeeds() {
     let mut vm = vm();
     for attempt in ATTEMPTS {
         let script = format!("return tostring((function() {attempt} end)() or nil)");
@@ -93,7 +93,7 @@ fn no_attempt_finds_a_way_out() {
 }
 
 #[test]
-fn a_compiled_chunk_is_no_script() {
+fn bytecode_is_not_accepted_as_a_script() {
     let fault = vm().load(c"=script", b"\x1bLJ\x02\x00").expect_err("it is refused");
     assert!(fault.to_string().contains("attempt to load a binary chunk"), "{fault}");
 }

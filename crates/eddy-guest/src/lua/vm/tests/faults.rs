@@ -121,7 +121,7 @@ fn run_all(times: usize) {
             late.push((cpu_time() - before).saturating_sub(limit));
             let fault = outcome.expect_err(name);
             assert!(matches!(fault, VmFault::Cpu(_) | VmFault::Memory { .. }), "{name}: {fault}");
-            if vm.is_spent() {
+            if vm.is_exhausted() {
                 *vm = if is_usual { super::support::vm() } else { short_vm() };
             }
             assert_eq!(run(vm, "return 7"), Ok("7".to_owned()), "{name}");
@@ -139,7 +139,7 @@ fn short_vm() -> Vm {
 }
 
 #[test]
-fn scripts_without_end_are_ended() {
+fn endless_scripts_are_stopped() {
     let is_long = std::env::var_os("EDDY_SOAK").is_some();
     run_all(if is_long { 1_000 } else { 50 });
 }

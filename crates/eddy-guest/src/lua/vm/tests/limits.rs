@@ -15,7 +15,7 @@ fn a_script_runs() {
 }
 
 #[test]
-fn an_endless_loop_is_ended() {
+fn an_endless_loop_is_stopped() {
     let mut vm = vm();
     for script in
         ["while true do end", "local function f() return f() end f()", "while true do pcall(error) end"]
@@ -24,7 +24,7 @@ fn an_endless_loop_is_ended() {
         assert_eq!(run(&mut vm, script), Err(VmFault::Cpu(Duration::from_millis(10))), "{script}");
         let took = cpu_time() - before;
         assert!(took < Duration::from_millis(15), "{script}: {took:?}");
-        assert!(!vm.is_spent());
+        assert!(!vm.is_exhausted());
         assert_eq!(run(&mut vm, "return 7"), Ok("7".to_owned()));
     }
 }
@@ -35,7 +35,7 @@ fn memory_is_bounded() {
     let mut vm = Vm::new(&limits).expect("a machine");
     let outcome = run(&mut vm, "local t = {} for i = 1, 40 do t[i] = ('x'):rep(1048576) .. i end");
     assert_eq!(outcome, Err(VmFault::Memory { all: 32 << 20, one: 2 << 20 }));
-    assert!(vm.is_spent());
+    assert!(vm.is_exhausted());
     assert!(vm.used_bytes() <= 32 << 20);
 }
 

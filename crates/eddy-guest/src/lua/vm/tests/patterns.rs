@@ -56,7 +56,7 @@ return tostring(calls)
 "##;
 
 #[test]
-fn patterns_match_as_those_of_the_library() {
+fn patterns_match_as_in_the_standard_library() {
     let limits = VmLimits { cpu: std::time::Duration::from_mins(1), ..VmLimits::default() };
     let mut vm = Vm::new(&limits).expect("a machine");
     vm.load_host(c"=compare", COMPARE).expect("it is valid");
@@ -67,7 +67,7 @@ fn patterns_match_as_those_of_the_library() {
 }
 
 #[test]
-fn long_lists_are_sorted_and_joined_as_short_ones() {
+fn long_lists_are_sorted_and_joined_like_short_ones() {
     let script = "
         local list, sum = {}, 0
         for i = 1, 10000 do list[i] = i * 7919 % 10007 end
@@ -86,7 +86,7 @@ fn long_lists_are_sorted_and_joined_as_short_ones() {
 }
 
 #[test]
-fn what_would_be_too_large_is_an_error_of_the_script() {
+fn too_large_results_are_script_errors() {
     let mut vm = vm();
     for (script, expected) in [
         ("local _ = ('x'):rep(1e9)", "script:1: string.rep: the result is longer than 1048576 bytes"),
@@ -105,5 +105,5 @@ fn what_would_be_too_large_is_an_error_of_the_script() {
     ] {
         assert_eq!(run(&mut vm, script), Err(VmFault::Script(expected.to_owned())), "{script}");
     }
-    assert!(!vm.is_spent());
+    assert!(!vm.is_exhausted());
 }

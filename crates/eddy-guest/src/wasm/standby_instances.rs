@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn starts_wait_longer_and_longer_but_not_for_ever() {
+    fn restart_delays_grow_up_to_a_limit() {
         let delays = [0, 5, 6, 7, 8, 12, 13, 1000].map(delay_after);
         assert_eq!(delays, [0, 0, 10, 20, 40, 640, 1000, 1000].map(Millis::new));
     }

@@ -1,7 +1,7 @@
 //! Fast path: complete items that are skipped or stored without further checks.
 
 use super::engine::WalkEngine;
-use super::node::{ProgramNode, Quick};
+use super::node::{FastOp, ProgramNode};
 use super::store::Cell;
 use super::take::check_utf8;
 use crate::fault::{ProtobufError, ProtobufResult};
@@ -11,17 +11,17 @@ impl WalkEngine {
     /// Reads items from an offset of the window that are skipped or only stored in a slot. Returns the offset of the
     /// first item that needs more or is incomplete, which the slow path parses again.
     #[inline]
-    pub(super) fn run_quick(
+    pub(super) fn run_fast_path(
         &mut self,
         node: &ProgramNode,
         window: &[u8],
         base: u64,
         mut at: usize,
     ) -> ProtobufResult<usize> {
-        while let Some((quick, wire_type, behind_tag)) = tag(node, window, at) {
+        while let Some((quick, wire_type, after_tag)) = tag(node, window, at) {
             if wire_type == LENGTH {
-                let Some((bytes, end)) = sized(window, behind_tag) else { break };
-                if let Quick::Put { slot, holds, checks_utf8 } = quick {
+                let Some((bytes, end)) = sized(window, after_tag) else { break };
+                if let FastOp::Put { slot, holds, checks_utf8 } = quick {
                     let offset = base + (end - bytes.len()) as u64;
                     if checks_utf8 && !bytes.is_ascii() {
                         check_utf8(bytes, offset)?;
@@ -31,9 +31,9 @@ impl WalkEngine {
                 }
                 at = end;
             } else {
-                let Some((value, end)) = number(window, behind_tag, wire_type) else { break };
-                if let Quick::Put { slot, holds, .. } = quick {
-                    let offset = base + behind_tag as u64;
+                let Some((value, end)) = number(window, after_tag, wire_type) else { break };
+                if let FastOp::Put { slot, holds, .. } = quick {
+                    let offset = base + after_tag as u64;
                     let put = self.store.put(slot, Cell::number(value, offset), holds, &self.limits);
                     put.map_err(|kind| ProtobufError::new(offset, kind))?;
                 }
@@ -47,16 +47,16 @@ impl WalkEngine {
 /// Returns the fast path operation of the tag at an offset, its wire type, and the offset after it; `None` if the
 /// fast path does not handle it.
 #[inline]
-fn tag(node: &ProgramNode, window: &[u8], at: usize) -> Option<(Quick, u8, usize)> {
+fn tag(node: &ProgramNode, window: &[u8], at: usize) -> Option<(FastOp, u8, usize)> {
     let (quick, wire_type, behind) = match window.get(at..)? {
         [tag, ..] if *tag < 0x80 => (*node.quick.get(usize::from(*tag))?, tag & 7, at + 1),
         [first, second, ..] if *second < 0x80 => {
             let tag = u16::from(first & 0x7f) | u16::from(*second) << 7;
-            (node.quick_of(tag), first & 7, at + 2)
+            (node.fast_op(tag), first & 7, at + 2)
         }
         _ => return None,
     };
-    (quick != Quick::More).then_some((quick, wire_type, behind))
+    (quick != FastOp::More).then_some((quick, wire_type, behind))
 }
 
 /// Returns the length-prefixed bytes at an offset, and the offset after them.

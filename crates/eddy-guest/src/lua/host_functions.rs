@@ -11,7 +11,7 @@ use eddy_http::Field;
 
 use super::numbers::{AnswerKind, EditKind, HostCallKind, LuaConstants, MORE_FLAG, TRAILERS_FLAG};
 use super::question::{HostCall, dispatch};
-use super::shown::{LuaMessageLayout, LuaTextRef, ShownFields};
+use super::shown::{LuaFieldsView, LuaMessageLayout, LuaTextRef};
 use super::stage::{EditedSection, LuaHookContext};
 
 /// Addresses passed to the host's Lua code in a VM.
@@ -20,12 +20,12 @@ use super::stage::{EditedSection, LuaHookContext};
 pub(super) struct LuaHostFunctions {
     stage: *mut LuaHookContext,
     shown: *const LuaMessageLayout,
-    find: unsafe extern "C" fn(*const ShownFields, *const u8, u32, u32) -> i32,
+    find: unsafe extern "C" fn(*const LuaFieldsView, *const u8, u32, u32) -> i32,
     edit: unsafe extern "C" fn(*mut LuaHookContext, u32, *const u8, u32, *const u8, u32, u32) -> i32,
     log: unsafe extern "C" fn(*mut LuaHookContext, u32, *const u8, u32),
     ask: unsafe extern "C" fn(*mut LuaHookContext, u32, *const u8, u32, *const u8, u32, f64, f64, f64) -> i32,
     now_us: unsafe extern "C" fn() -> f64,
-    count: unsafe extern "C" fn(*const ShownFields, *const u8, u32) -> u32,
+    count: unsafe extern "C" fn(*const LuaFieldsView, *const u8, u32) -> u32,
     mentions_body: bool,
 }
 
@@ -57,12 +57,12 @@ unsafe fn bytes_of<'a>(data: *const u8, len: u32) -> &'a [u8] {
 /// `fields` and `name` are those of a function that compiled code calls.
 #[inline]
 unsafe fn matches<'a>(
-    fields: *const ShownFields,
+    fields: *const LuaFieldsView,
     name: *const u8,
     len: u32,
 ) -> impl Iterator<Item = bool> + use<'a> {
     // SAFETY: the host's code passes the address of a section of its own hook context.
-    let ShownFields { bytes, fields, len: count, bytes_len } = unsafe { fields.read() };
+    let LuaFieldsView { bytes, fields, len: count, bytes_len } = unsafe { fields.read() };
     // SAFETY: the name is a Lua string that its caller holds.
     let name = unsafe { bytes_of::<'a>(name, len) };
     // SAFETY: while a hook runs, a section's bytes and fields are those of its view or of the context's copy.
@@ -80,7 +80,7 @@ unsafe fn matches<'a>(
 
 /// Returns the index of the first field with this name from `from` on, plus [`MORE_FLAG`] if another one follows; -1
 /// for none.
-unsafe extern "C" fn find(fields: *const ShownFields, name: *const u8, len: u32, from: u32) -> i32 {
+unsafe extern "C" fn find(fields: *const LuaFieldsView, name: *const u8, len: u32, from: u32) -> i32 {
     // SAFETY: by the contract of this function.
     let matches = unsafe { matches(fields, name, len) };
     let mut found = matches.enumerate().skip(from as usize).filter(|(_, is_same)| *is_same);
@@ -90,7 +90,7 @@ unsafe extern "C" fn find(fields: *const ShownFields, name: *const u8, len: u32,
 }
 
 /// Returns the number of fields with this name.
-unsafe extern "C" fn count(fields: *const ShownFields, name: *const u8, len: u32) -> u32 {
+unsafe extern "C" fn count(fields: *const LuaFieldsView, name: *const u8, len: u32) -> u32 {
     // SAFETY: by the contract of this function.
     let matches = unsafe { matches(fields, name, len) };
     matches.map(u32::from).sum()

@@ -49,7 +49,7 @@ impl Shakers {
     pub fn warm_up(&self) -> Result<()> {
         self.each(|config| {
             for _ in 0..WARM_UP_CONNECTIONS {
-                shake_hands(self.target, config, &self.name)?;
+                perform_handshake(self.target, config, &self.name)?;
             }
             Ok(0)
         })
@@ -65,7 +65,7 @@ impl Shakers {
         self.each(|config| {
             let mut count = 0;
             while begun.elapsed() < window {
-                let kind = shake_hands(self.target, config, &self.name)?;
+                let kind = perform_handshake(self.target, config, &self.name)?;
                 ensure!(kind == self.kind, "a handshake was {kind:?} instead of {:?}", self.kind);
                 count += 1;
             }
@@ -110,14 +110,14 @@ fn config(shake: Shake, certificate: &CertificateDer<'static>) -> Result<ClientC
 }
 
 /// Connects, shakes hands, closes its side, and waits for the peer to close; returns the kind of handshake.
-fn shake_hands(
+fn perform_handshake(
     target: SocketAddr,
     config: &Arc<ClientConfig>,
     name: &ServerName<'static>,
 ) -> Result<HandshakeKind> {
     let mut socket = TcpStream::connect(target).with_context(|| format!("cannot connect to {target}"))?;
     socket.set_nodelay(true)?;
-    socket.set_read_timeout(Some(PATIENCE))?;
+    socket.set_read_timeout(Some(IO_TIMEOUT))?;
     let mut session = ClientConnection::new(Arc::clone(config), name.clone())?;
     while session.is_handshaking() {
         session.complete_io(&mut socket).context("no TLS handshake")?;
@@ -141,4 +141,4 @@ fn shake_hands(
 const CLIENTS: usize = 16;
 const WARM_UP_CONNECTIONS: usize = 4;
 const SESSIONS: usize = 8;
-const PATIENCE: Duration = Duration::from_secs(10);
+const IO_TIMEOUT: Duration = Duration::from_secs(10);

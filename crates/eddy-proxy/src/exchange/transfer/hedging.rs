@@ -17,54 +17,54 @@ impl Transfer<'_, '_> {
     ///
     /// # Errors
     /// The reason why the request cannot be sent on any attempt.
-    pub(super) fn poll_race(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
+    pub(super) fn poll_hedging(&mut self, cx: &mut Context<'_>) -> Result<bool, Fault> {
         let exchange = &*self.ctx.exchange;
         let is_heard = self.stage != ResponseStage::Head || !exchange.response_input.is_empty();
         if exchange.hedge.is_none() || is_heard {
             return Ok(false);
         }
-        if exchange.upload.is_ending() {
+        if exchange.upload.is_end_staged() {
             hedge::begin_due(self.ctx);
         }
-        while let Poll::Ready((chosen, link)) = hedge::poll_coming(self.ctx, cx) {
+        while let Poll::Ready((chosen, link)) = hedge::poll_connecting(self.ctx, cx) {
             let now = self.ctx.worker.timers.now();
             match link {
                 Err(fault) => note_failure(&chosen.guard, fault, now),
                 Ok(upstream) => {
                     let attempt = PooledAttempt::new(chosen.linked(upstream, now));
                     let mut linked = HedgedAttempt::new(attempt);
-                    self.exchange_places(&mut linked);
-                    self.ctx.exchange.hedge_mut().rivals.push(linked);
+                    self.swap_attempts(&mut linked);
+                    self.ctx.exchange.hedge_mut().other_attempts.push(linked);
                     write_head(self.ctx, &self.attempt.upstream)?;
                     return Ok(true);
                 }
             }
         }
-        Ok(self.poll_rivals(cx))
+        Ok(self.poll_other_attempts(cx))
     }
 
     /// Polls the attempts that wait for a response; returns true when one of them has responded and become current.
-    fn poll_rivals(&mut self, cx: &mut Context<'_>) -> bool {
+    fn poll_other_attempts(&mut self, cx: &mut Context<'_>) -> bool {
         let first_byte = self.patience.first_byte;
         let worker = self.ctx.worker;
         let now = worker.timers.now();
         let mut index = 0;
         while let Some(hedge) = &mut self.ctx.exchange.hedge
-            && let Some(rival) = hedge.rivals.get_mut(index)
+            && let Some(rival) = hedge.other_attempts.get_mut(index)
         {
             match rival.poll_first_byte(cx, &worker.buffers, now, first_byte) {
                 Poll::Ready(Ok(())) => {
-                    let mut rival = hedge.rivals.swap_remove(index);
-                    self.exchange_places(&mut rival);
+                    let mut rival = hedge.other_attempts.swap_remove(index);
+                    self.swap_attempts(&mut rival);
                     // At the place that it had, so that the order of the others stays.
-                    let rivals = &mut self.ctx.exchange.hedge_mut().rivals;
-                    rivals.push(rival);
-                    let last = rivals.len() - 1;
-                    rivals.swap(index, last);
+                    let other_attempts = &mut self.ctx.exchange.hedge_mut().other_attempts;
+                    other_attempts.push(rival);
+                    let last = other_attempts.len() - 1;
+                    other_attempts.swap(index, last);
                     return true;
                 }
                 Poll::Ready(Err(fault)) => {
-                    let rival = hedge.rivals.swap_remove(index);
+                    let rival = hedge.other_attempts.swap_remove(index);
                     rival.attempt.give_up(fault);
                     note_failure(&rival.attempt.guard, fault, now);
                 }
@@ -78,7 +78,7 @@ impl Transfer<'_, '_> {
     }
 
     /// Makes another attempt the current one, with its messages; `other` is then the attempt that was current.
-    fn exchange_places(&mut self, other: &mut HedgedAttempt) {
+    fn swap_attempts(&mut self, other: &mut HedgedAttempt) {
         let exchange = &mut *self.ctx.exchange;
         let HedgedAttempt { attempt, upload, input } = other;
         swap(attempt, &mut self.attempt);
@@ -90,16 +90,16 @@ impl Transfer<'_, '_> {
     /// Whether another attempt takes over from the current one, which has ended like this.
     pub(super) fn fall_back(&mut self, end: AttemptEnd) -> bool {
         let fault = match end {
-            AttemptEnd::Failed(fault) if fault.is_of_attempt() => Some(fault),
+            AttemptEnd::Failed(fault) if fault.ends_attempt_only() => Some(fault),
             AttemptEnd::Deferred => None,
             AttemptEnd::Failed(_)
             | AttemptEnd::Repeated
             | AttemptEnd::ErrorPage(_)
             | AttemptEnd::FilterReply => return false,
         };
-        let rival = self.ctx.exchange.hedge.as_mut().and_then(|hedge| hedge.rivals.pop());
+        let rival = self.ctx.exchange.hedge.as_mut().and_then(|hedge| hedge.other_attempts.pop());
         let Some(mut rival) = rival else { return false };
-        self.exchange_places(&mut rival);
+        self.swap_attempts(&mut rival);
         let HedgedAttempt { attempt: ended, input, .. } = rival;
         if let Some(fault) = fault {
             ended.give_up(fault);
@@ -111,13 +111,14 @@ impl Transfer<'_, '_> {
 
     /// Whether a response that would be retried is discarded, as another attempt may bring a better one.
     pub(super) fn defers(&self, failure: AttemptFailure) -> bool {
-        let has_others = self.ctx.exchange.hedge.as_ref().is_some_and(|hedge| hedge.has_others());
-        has_others && (is_retried(self.ctx, failure) || next_cluster(self.ctx, failure).is_some())
+        let has_other_attempts =
+            self.ctx.exchange.hedge.as_ref().is_some_and(|hedge| hedge.has_other_attempts());
+        has_other_attempts && (is_retried(self.ctx, failure) || next_cluster(self.ctx, failure).is_some())
     }
 
     /// Ends the hedging: the current attempt has been answered and the others are dropped. Their endpoints are not
     /// blamed.
-    pub(super) fn end_race(&mut self) {
+    pub(super) fn end_hedging(&mut self) {
         if self.ctx.exchange.hedge.take().is_some() && self.attempt.trigger == AttemptTrigger::Delay {
             self.attempt.guard.cluster.series.hedges_won.increment();
         }

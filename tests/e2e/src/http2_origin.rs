@@ -18,7 +18,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// A received frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct ReceivedFrame {
     /// Number of the connection, from 0 in the order of acceptance.
     pub connection: usize,
     /// The received frame.
@@ -51,18 +51,18 @@ impl FrameReply {
     }
 }
 
-type FrameHandler = dyn Fn(&Heard) -> FrameReply + Send + Sync;
+type FrameHandler = dyn Fn(&ReceivedFrame) -> FrameReply + Send + Sync;
 
 /// A running endpoint, stopped on drop.
 #[derive(Debug)]
-pub struct FramedOrigin {
+pub struct Http2Origin {
     address: SocketAddr,
-    heard: Arc<Mutex<Vec<Heard>>>,
+    heard: Arc<Mutex<Vec<ReceivedFrame>>>,
     changes: watch::Receiver<()>,
     task: JoinHandle<()>,
 }
 
-impl FramedOrigin {
+impl Http2Origin {
     /// Starts an endpoint that sends this SETTINGS payload and replies to each frame as `answer` decides. SETTINGS and
     /// PING frames are acknowledged automatically.
     ///
@@ -70,18 +70,18 @@ impl FramedOrigin {
     /// When no socket can be bound.
     pub async fn with(
         settings: &[u8],
-        answer: impl Fn(&Heard) -> FrameReply + Send + Sync + 'static,
+        answer: impl Fn(&ReceivedFrame) -> FrameReply + Send + Sync + 'static,
     ) -> Result<Self> {
         let listener = TcpListener::bind(place::any_port()).await?;
         let address = listener.local_addr()?;
-        let heard = Arc::<Mutex<Vec<Heard>>>::default();
+        let heard = Arc::<Mutex<Vec<ReceivedFrame>>>::default();
         let (changed, changes) = watch::channel(());
         let (kept, answer): (_, Arc<FrameHandler>) = (Arc::clone(&heard), Arc::new(answer));
         let (settings, changed) = (settings.to_vec(), Arc::new(changed));
         let task = tokio::spawn(async move {
             let mut connection = 0;
             while let Ok((stream, _)) = listener.accept().await {
-                let serving = FramedOriginConnection {
+                let serving = Http2OriginConnection {
                     stream,
                     connection,
                     answer: Arc::clone(&answer),
@@ -101,7 +101,7 @@ impl FramedOrigin {
     }
 
     /// Returns the frames received so far.
-    pub fn heard(&self) -> Vec<Heard> {
+    pub fn heard(&self) -> Vec<ReceivedFrame> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
@@ -109,7 +109,11 @@ impl FramedOrigin {
     ///
     /// # Errors
     /// When it does not in time.
-    pub async fn until(&self, what: &str, is_enough: impl Fn(&[Heard]) -> bool) -> Result<Vec<Heard>> {
+    pub async fn until(
+        &self,
+        what: &str,
+        is_enough: impl Fn(&[ReceivedFrame]) -> bool,
+    ) -> Result<Vec<ReceivedFrame>> {
         let mut changes = self.changes.clone();
         let waiting = async {
             loop {
@@ -123,21 +127,21 @@ impl FramedOrigin {
     }
 }
 
-impl Drop for FramedOrigin {
+impl Drop for Http2Origin {
     fn drop(&mut self) {
         self.task.abort();
     }
 }
 
-struct FramedOriginConnection {
+struct Http2OriginConnection {
     stream: TcpStream,
     connection: usize,
     answer: Arc<FrameHandler>,
-    kept: Arc<Mutex<Vec<Heard>>>,
+    kept: Arc<Mutex<Vec<ReceivedFrame>>>,
     changed: Arc<watch::Sender<()>>,
 }
 
-impl FramedOriginConnection {
+impl Http2OriginConnection {
     async fn run(mut self, settings: Vec<u8>) -> Result<()> {
         self.stream.set_nodelay(true)?;
         self.stream.write_all(&frame(kind::SETTINGS, 0, 0, &settings)).await?;
@@ -168,7 +172,7 @@ impl FramedOriginConnection {
             }
             _ => Vec::new(),
         };
-        let heard = Heard { connection: self.connection, frame: heard };
+        let heard = ReceivedFrame { connection: self.connection, frame: heard };
         let said = (self.answer)(&heard);
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
         self.changed.send_replace(());

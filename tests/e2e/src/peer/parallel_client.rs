@@ -11,9 +11,9 @@ use anyhow::{Context, Result, bail};
 ///
 /// Requests are not pipelined on a connection: Envoy may leave the later ones unanswered.
 #[derive(Debug)]
-pub struct Crowd {
+pub struct ParallelClient {
     path: PathBuf,
-    connections: Vec<Option<CrowdConnection>>,
+    connections: Vec<Option<ParallelConnection>>,
 }
 
 /// Final response to a request.
@@ -34,7 +34,7 @@ impl Reply {
     }
 }
 
-impl Crowd {
+impl ParallelClient {
     /// Creates clients of the socket at `path`; they connect with their first requests.
     pub fn to(path: &Path) -> Self {
         Self { path: path.to_owned(), connections: (0..AT_ONCE).map(|_| None).collect() }
@@ -52,7 +52,7 @@ impl Crowd {
             for (request, place) in some.iter().zip(&mut self.connections) {
                 let mut connection = match place.take() {
                     Some(connection) => connection,
-                    None => CrowdConnection::open(&self.path)?,
+                    None => ParallelConnection::open(&self.path)?,
                 };
                 // A peer that closes meanwhile may still have responded.
                 let _ = connection.stream.write_all(request);
@@ -68,13 +68,13 @@ impl Crowd {
 }
 
 /// Reads the response to a request that was sent; repeats the request on a new connection when the old one has ended.
-fn answer(request: &[u8], place: &mut Option<CrowdConnection>, path: &Path) -> Result<Reply> {
+fn answer(request: &[u8], place: &mut Option<ParallelConnection>, path: &Path) -> Result<Reply> {
     let is_head = request.starts_with(b"HEAD ");
     for _ in 0..2 {
         let mut connection = match place.take() {
             Some(connection) => connection,
             None => {
-                let mut connection = CrowdConnection::open(path)?;
+                let mut connection = ParallelConnection::open(path)?;
                 connection.stream.write_all(request)?;
                 connection
             }
@@ -90,12 +90,12 @@ fn answer(request: &[u8], place: &mut Option<CrowdConnection>, path: &Path) -> R
 }
 
 #[derive(Debug)]
-struct CrowdConnection {
+struct ParallelConnection {
     stream: UnixStream,
     held: Vec<u8>,
 }
 
-impl CrowdConnection {
+impl ParallelConnection {
     fn open(path: &Path) -> Result<Self> {
         let stream = UnixStream::connect(path).context("cannot connect")?;
         stream.set_read_timeout(Some(ANSWER_MAX))?;

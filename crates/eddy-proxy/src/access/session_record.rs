@@ -14,7 +14,7 @@ use crate::stats::WorkerSeries;
 
 /// Properties of a forwarded connection or session that are known from its start.
 #[derive(Debug)]
-pub(crate) struct PassageStart {
+pub(crate) struct SessionStart {
     began: Instant,
     listener: Shared<str>,
     /// Version of the configuration under which it began.
@@ -23,8 +23,8 @@ pub(crate) struct PassageStart {
 }
 
 /// Access log entry of a forwarded connection or session, borrowed from it.
-pub(crate) struct PassageRecord<'a> {
-    pub(crate) start: &'a PassageStart,
+pub(crate) struct SessionRecord<'a> {
+    pub(crate) start: &'a SessionStart,
     pub(crate) client: PeerAddress,
     /// Server name (SNI) that the client asked for.
     pub(crate) server_name: Option<&'a str>,
@@ -48,7 +48,7 @@ pub(crate) struct Datagrams {
     pub(crate) given: u64,
 }
 
-impl PassageStart {
+impl SessionStart {
     /// Records the start of a connection or session of this listener.
     pub(crate) fn of(plan: &GatewayPlan, listener: &ListenerConfig) -> Self {
         Self {
@@ -64,7 +64,7 @@ impl PassageStart {
     }
 }
 
-impl PassageRecord<'_> {
+impl SessionRecord<'_> {
     /// Writes the entry if the plan has an access log and the listener uses it.
     pub(crate) fn write(&self, plan: &GatewayPlan, writer: &mut AccessWriter, series: &WorkerSeries) {
         if let (true, Some(access)) = (self.start.has_record, &plan.access)
@@ -86,7 +86,7 @@ impl PassageRecord<'_> {
     }
 }
 
-impl AccessLogEntry for PassageRecord<'_> {
+impl AccessLogEntry for SessionRecord<'_> {
     fn write_text(&self, out: &mut Vec<u8>, time: &str) {
         put!(out, "{time} {} \"{} ", self.client.ip(), self.transport());
         text(out, self.server_name.unwrap_or("-").as_bytes());
@@ -135,15 +135,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_is_one_line_whatever_the_client_asks_for() {
+    fn an_access_log_entry_is_one_line_for_any_request() {
         let name: String = (0..=127).map(char::from).collect();
-        let start = PassageStart {
+        let start = SessionStart {
             began: Instant::now(),
             listener: "front".into(),
             config: "v".into(),
             has_record: true,
         };
-        let of = |datagrams| PassageRecord {
+        let of = |datagrams| SessionRecord {
             start: &start,
             client: PeerAddress::Tcp("192.0.2.7:4711".parse().unwrap()),
             server_name: Some(&name),

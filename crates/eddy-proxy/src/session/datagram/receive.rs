@@ -22,7 +22,7 @@ pub(crate) async fn take_datagrams(
     flows: Rc<SessionFlows>,
     socket: Rc<DatagramListener>,
 ) {
-    let taker = Taker { worker: &worker, handle: &handle, flows: &flows, socket: &socket };
+    let taker = DatagramReceiver { worker: &worker, handle: &handle, flows: &flows, socket: &socket };
     while socket.readable().await.is_ok() {
         match (0..TURN_DATAGRAMS_MAX).try_for_each(|_| taker.take()) {
             // Let other tasks run.
@@ -36,14 +36,14 @@ pub(crate) async fn take_datagrams(
     }
 }
 
-struct Taker<'a> {
+struct DatagramReceiver<'a> {
     worker: &'a Rc<Worker>,
     handle: &'a Rc<ListenerHandle>,
     flows: &'a Rc<SessionFlows>,
     socket: &'a Rc<DatagramListener>,
 }
 
-impl Taker<'_> {
+impl DatagramReceiver<'_> {
     fn take(&self) -> io::Result<()> {
         let mut room = self.flows.room.borrow_mut();
         let (count, flow) = self.socket.try_receive(&mut room)?;
@@ -61,7 +61,7 @@ impl Taker<'_> {
                 Some(session) => session,
                 None => Session::begin(self.worker, self.handle, self.flows, self.socket, flow)?,
             };
-            passed = session.pass_up(bytes);
+            passed = session.forward_to_endpoint(bytes);
             if passed != Err(DatagramLoss::Refused) {
                 break;
             }

@@ -5,9 +5,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use test_peers::{AnsweringPeer, Fnv, PeerAnswers};
 
-use super::crowd::Reply;
 use super::echo::EchoUpstream;
 use super::envoy::Envoy;
+use super::parallel_client::Reply;
 
 /// Envoy, as the report of a difference names it.
 pub const ENVOY_ANSWERS: AnsweringPeer = AnsweringPeer {
@@ -17,7 +17,7 @@ pub const ENVOY_ANSWERS: AnsweringPeer = AnsweringPeer {
 
 /// An Envoy configuration and requests for it.
 #[derive(Clone, Debug)]
-pub struct Questions {
+pub struct EnvoyQueries {
     /// Configuration, as for [`Envoy::start`].
     pub config: String,
     /// Requests in wire format.
@@ -30,9 +30,9 @@ pub struct Questions {
 ///
 /// # Errors
 /// When Envoy is required and missing, or does not start or respond; when the file was recorded for other requests.
-pub fn envoy_says(
+pub fn envoy_responses(
     recorded: Option<&Path>,
-    all: &[Questions],
+    all: &[EnvoyQueries],
     upstream: &EchoUpstream,
     shown: impl Fn(&Reply) -> String,
 ) -> Result<PeerAnswers> {
@@ -52,11 +52,11 @@ pub fn envoy_says(
 ///
 /// # Errors
 /// When the file cannot be read or was recorded for other requests.
-pub fn recorded_answers(file: &Path, all: &[Questions]) -> Result<PeerAnswers> {
+pub fn recorded_answers(file: &Path, all: &[EnvoyQueries]) -> Result<PeerAnswers> {
     Ok(PeerAnswers::recorded(file, digest(all))?)
 }
 
-fn digest(all: &[Questions]) -> u64 {
+fn digest(all: &[EnvoyQueries]) -> u64 {
     let mut digest = Fnv::default();
     for questions in all {
         digest.add(questions.config.as_bytes());

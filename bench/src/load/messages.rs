@@ -81,7 +81,7 @@ impl Talkers {
             let mut stream = connect(target)?;
             match talk {
                 Talk::Echo => stream.write_all(echo::ECHO)?,
-                Talk::WebSocket => shake_hands(&mut stream, target)?,
+                Talk::WebSocket => perform_handshake(&mut stream, target)?,
             }
             stream.set_nonblocking(true)?;
             epoll::add(&epoll, &stream, epoll::EventData::new_u64(index as u64), epoll::EventFlags::IN)?;
@@ -167,7 +167,7 @@ fn connect(target: SocketAddr) -> Result<TcpStream> {
     Ok(stream)
 }
 
-fn shake_hands(stream: &mut TcpStream, target: SocketAddr) -> Result<()> {
+fn perform_handshake(stream: &mut TcpStream, target: SocketAddr) -> Result<()> {
     stream.write_all(format!("{}Host: {target}\r\n\r\n", echo::WEBSOCKET).as_bytes())?;
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_comes_back() {
+    fn sent_bytes_are_echoed() {
         let far = echo::start().unwrap();
         for talk in [Talk::Echo, Talk::WebSocket] {
             let mut talkers = Talkers::open(far, talk, 3).unwrap();
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn as_much_comes_as_was_asked_for() {
+    fn the_requested_number_of_bytes_arrives() {
         let far = echo::start().unwrap();
         for bytes in [1, 4096, (9 << 20) + 7] {
             pull(far, bytes).unwrap();

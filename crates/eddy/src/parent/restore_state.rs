@@ -15,7 +15,7 @@ use rustix::process::Pid;
 
 use super::crash_context::CrashContext;
 use super::gateway::{GatewayPhase, GatewayProcess};
-use super::program::{Image, TAKE_UP_VARIABLE};
+use super::program::{Image, RESTORE_VARIABLE};
 use super::quarantine::Quarantine;
 use super::state::{ParentState, ProcessState, SocketState};
 use super::supervisor::{Supervisor, SupervisorStage};
@@ -44,9 +44,9 @@ impl Supervisor {
         rustix::stdio::dup2_stdin(&reader)?;
         let arguments =
             std::env::args_os().map(|text| c_string(text.into_vec())).collect::<io::Result<Vec<_>>>()?;
-        let mark = [(OsString::from(TAKE_UP_VARIABLE), OsString::from("1"))];
+        let mark = [(OsString::from(RESTORE_VARIABLE), OsString::from("1"))];
         let environment = std::env::vars_os()
-            .filter(|(name, _)| name != TAKE_UP_VARIABLE)
+            .filter(|(name, _)| name != RESTORE_VARIABLE)
             .chain(mark)
             .map(|(name, value)| c_string([name.as_bytes(), b"=", value.as_bytes()].concat()))
             .collect::<io::Result<Vec<_>>>()?;
@@ -101,7 +101,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// When the state is incomplete, or written by an unknown version.
-    pub(super) fn take_up(&mut self) -> anyhow::Result<()> {
+    pub(super) fn restore_state(&mut self) -> anyhow::Result<()> {
         let channel = Channel::from_stdin().context("no state on standard input")?;
         let (count, first) = receive(&channel)?;
         let description = first.into_iter().next().context("no description of the state")?;
