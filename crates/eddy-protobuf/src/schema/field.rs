@@ -68,6 +68,17 @@ impl FieldType {
         matches!(self.wire_type(), wire::VARINT | wire::FIXED64 | wire::FIXED32)
     }
 
+    /// Whether a map can have keys of this type.
+    ///
+    /// # Spec
+    /// [Maps](https://protobuf.dev/programming-guides/proto3/#maps): any integral or string type.
+    pub(crate) fn can_be_map_key(self) -> bool {
+        !matches!(
+            self,
+            Self::Double | Self::Float | Self::Bytes | Self::Enum(_) | Self::Message(_) | Self::Group(_)
+        )
+    }
+
     /// Returns the message type, if it is one.
     pub fn message(self) -> Option<MessageId> {
         match self {

@@ -115,6 +115,9 @@ impl Linker<'_, '_> {
             _ => return Err(fault("the field number is 0 or above 536870911")),
         };
         let kind = self.kind(raw, features)?;
+        if number == 1 && self.is_map_entry() && !kind.can_be_map_key() {
+            return Err(fault("a map key must be an integer, a bool or a string"));
+        }
         let is_map = kind.message().is_some_and(|id| self.schema.message(id).is_map_entry);
         let label = match raw.label {
             REPEATED if is_map => Label::Map,
@@ -186,11 +189,7 @@ impl Linker<'_, '_> {
                 SchemaSymbol::Enum(id) => FieldType::Enum(*id),
                 SchemaSymbol::Message(id) => {
                     // Map entries and their values are length-prefixed whatever the file says.
-                    let is_of_map = self.schema.message(*id).is_map_entry
-                        || self
-                            .schema
-                            .find_message(self.message)
-                            .is_some_and(|id| self.schema.message(id).is_map_entry);
+                    let is_of_map = self.schema.message(*id).is_map_entry || self.is_map_entry();
                     let is_group = raw.kind == 10 || features.is_delimited && !is_of_map;
                     if is_group { FieldType::Group(*id) } else { FieldType::Message(*id) }
                 }
@@ -198,6 +197,11 @@ impl Linker<'_, '_> {
             },
             _ => return Err(field_problem(self.file, self.message, raw.name, "unknown field type")),
         })
+    }
+
+    /// Whether the fields are those of a map entry.
+    fn is_map_entry(&self) -> bool {
+        self.schema.find_message(self.message).is_some_and(|id| self.schema.message(id).is_map_entry)
     }
 }
 
@@ -247,3 +251,39 @@ const REQUIRED: u64 = 2;
 const PACKED: u32 = 2;
 /// `FieldOptions.features`.
 const FIELD_FEATURES: u32 = 21;
+
+#[cfg(test)]
+mod tests {
+    use crate::schema::{Schema, SchemaError};
+
+    /// Returns a length-prefixed field.
+    fn field(number: u8, value: &[u8]) -> Vec<u8> {
+        let length = u8::try_from(value.len()).expect("a short value");
+        [&[number << 3 | 2, length], value].concat()
+    }
+
+    /// Loads `message M { map<KEY, int32> m = 1; }` with a key of this type number.
+    fn load(key: u8) -> Result<(), SchemaError> {
+        let of_entry = |name: &[u8], number: u8, kind: u8| {
+            field(2, &[&field(1, name), &[0x18, number, 0x20, 1, 0x28, kind][..]].concat())
+        };
+        let entry =
+            [field(1, b"E"), of_entry(b"key", 1, key), of_entry(b"value", 2, 5), field(7, &[0x38, 1])];
+        let map = [&field(1, b"m"), &[0x18, 1, 0x20, 3, 0x28, 11][..], &field(6, b".M.E")];
+        let message = [field(1, b"M"), field(2, &map.concat()), field(3, &entry.concat())];
+        let file = [field(1, b"t.proto"), field(4, &message.concat()), field(12, b"proto3")];
+        Schema::from_descriptors(&field(1, &file.concat())).map(drop)
+    }
+
+    #[test]
+    fn map_keys_are_integers_bools_and_strings() {
+        for kind in [3, 4, 5, 6, 7, 8, 9, 13, 15, 16, 17, 18] {
+            assert_eq!(load(kind), Ok(()), "type {kind}");
+        }
+        for kind in [1, 2, 12] {
+            let problem = load(kind).map_err(|error| error.to_string());
+            let expected = "file \"t.proto\": field \"key\" of \"M.E\": a map key must be an integer, a bool or a string";
+            assert_eq!(problem, Err(expected.to_owned()), "type {kind}");
+        }
+    }
+}
