@@ -7,7 +7,7 @@ use std::io::Write;
 use eddy_route::{RouteScratch, RouteTable, Router, RuleOutcome, Shadow};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use crate::generate::{ask, crowded_tables, expression_tables, mixed_tables, tables};
 use crate::oracle;
@@ -79,15 +79,21 @@ fn check(
     Ok(())
 }
 
-/// Runs [`check`] on a share of the usual number of tables, which `PROPTEST_CASES` sets, and prints the coverage.
+/// Runs [`check`] on a share of the usual number of tables, which `PROPTEST_CASES` sets: first on the same tables every
+/// time, whose coverage is printed and judged, then on as many random ones.
 fn check_all(what: &str, share: u32, tables: impl Strategy<Value = Vec<RouteTable>>) {
     let usual = ProptestConfig::default();
     let cases = usual.cases.div_ceil(share);
-    let mut runner = TestRunner::new(ProptestConfig { cases, failure_persistence: None, ..usual });
-    let coverage = Cell::new(Coverage::default());
-    let result = runner.run(&(tables, vec(ask(), 1..30)), |(tables, asks)| check(&tables, &asks, &coverage));
-    result.unwrap_or_else(|failure| panic!("{failure}"));
-    let Coverage { requests, won, contested } = coverage.get();
+    let config = ProptestConfig { cases, failure_persistence: None, ..usual };
+    let inputs = (tables, vec(ask(), 1..30));
+    let run = |mut runner: TestRunner| {
+        let coverage = Cell::new(Coverage::default());
+        let result = runner.run(&inputs, |(tables, asks)| check(&tables, &asks, &coverage));
+        result.unwrap_or_else(|failure| panic!("{failure}"));
+        coverage.get()
+    };
+    let fixed = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
+    let Coverage { requests, won, contested } = run(TestRunner::new_with_rng(config.clone(), fixed));
     let percent = |count: u32| f64::from(count) * 100.0 / f64::from(requests);
     let (won, contested) = (percent(won), percent(contested));
     let text = format!(
@@ -95,6 +101,7 @@ fn check_all(what: &str, share: u32, tables: impl Strategy<Value = Vec<RouteTabl
     );
     std::io::stdout().write_all(text.as_bytes()).unwrap();
     assert!(contested > 20.0 && won < 98.0, "the generator has too few requests that rules contend for");
+    run(TestRunner::new(config));
 }
 
 /// Properties of the requests of a run.
