@@ -6,8 +6,8 @@ use eddy_spec::problem::{Problem, ProblemReport, SourceText};
 use eddy_spec::{Leniency, ObjectStatus};
 
 use super::eddy::Eddy;
-use super::envoy::{Envoy, is_envoy};
-use super::kubernetes::is_manifest;
+use super::envoy::Envoy;
+use super::format::{TextFormat, is_manifest};
 use super::nginx::{Nginx, is_nginx};
 use super::objects::Kubernetes;
 
@@ -86,7 +86,7 @@ fn dialects_of(sources: &[SourceText]) -> &'static [&'static dyn ConfigDialect<[
         Some(first) if is_nginx(&first.path) => &[&Nginx],
         // Manifests may stand beside eddy's own texts, whose definitions take precedence.
         Some(_) if sources.iter().any(is_manifest) => &[&Eddy, &Kubernetes],
-        Some(first) if is_envoy(&first.text) => &[&Envoy],
+        Some(first) if TextFormat::of(&first.text) == TextFormat::Envoy => &[&Envoy],
         Some(_) | None => &[&Eddy],
     }
 }

@@ -13,6 +13,7 @@ mod kubernetes;
 mod eddy;
 mod entry;
 mod envoy;
+mod format;
 mod gateway_api;
 mod ingress;
 mod istio;
@@ -21,8 +22,8 @@ mod objects;
 mod retry;
 
 pub use entry::{Checked, check, check_after, check_with};
+pub use format::is_manifest;
 pub use ingress::annotations_page;
-pub use kubernetes::is_manifest;
 pub use nginx::{directives_page, is_pattern, matches_pattern};
 
 /// Returns the files that a configuration refers to, by `include` or as tables of eddy.yaml: patterns, as paths

@@ -4,10 +4,11 @@ use eddy_check::{ConfigDialect, Draft};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 use eddy_spec::yaml::parse_documents;
 
+use crate::format::is_manifest;
 use crate::gateway_api::GatewayApi;
 use crate::ingress::Ingresses;
 use crate::istio::Istio;
-use crate::kubernetes::{Manifests, Objects, is_manifest, read_objects};
+use crate::kubernetes::{Manifests, Objects, read_objects};
 
 /// Manifests of Kubernetes, with the objects of several dialects. They may stand beside eddy's own texts, whose settings
 /// for them have been read.

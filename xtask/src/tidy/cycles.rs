@@ -173,6 +173,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["envoy"],
             &["nginx"],
             &["retry", "kubernetes"],
+            &["format"],
         ],
     ),
     (

@@ -11,7 +11,7 @@ use eddy_spec::yaml::{YamlNode, YamlTree, parse};
 
 use super::embed::embedded_path;
 use super::tables::check_tables;
-use crate::kubernetes::is_manifest;
+use crate::format::is_manifest;
 use crate::nginx::includes;
 
 /// eddy's own configuration language. Its texts may stand beside Kubernetes manifests.

@@ -25,4 +25,4 @@ mod whole;
 
 pub(crate) use action::https_redirect;
 pub(crate) use re2::translated;
-pub(crate) use whole::{Envoy, is_envoy};
+pub(crate) use whole::Envoy;

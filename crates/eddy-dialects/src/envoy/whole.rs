@@ -6,20 +6,13 @@ use eddy_config::{ListenerConfig, Serve};
 use eddy_filter::FilterPolicy;
 use eddy_ids::{Shared, TableId};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
-use eddy_spec::yaml::{YamlNode, has_outer_key, parse};
+use eddy_spec::yaml::{YamlNode, parse};
 
 use super::bootstrap::{SOURCE_START, default_listener};
 use super::hash::{RouteKeys, set_hash_keys};
 use super::reader::EnvoyReader;
 use super::scope::RouteConfigContext;
 use super::shape;
-
-/// Whether a text is an Envoy configuration: a bootstrap file or a route configuration.
-pub(crate) fn is_envoy(text: &str) -> bool {
-    has_outer_key(text, |key| {
-        matches!(key, "static_resources" | "staticResources" | "virtual_hosts" | "virtualHosts" | "@type")
-    })
-}
 
 /// Envoy's configuration language: one text, a bootstrap file or a route configuration.
 pub(crate) struct Envoy;
@@ -141,17 +134,3 @@ const BOOTSTRAP: &str = "envoy.config.bootstrap.v3.Bootstrap";
 
 /// Name of the gRPC-Web filter.
 const GRPC_WEB_FILTER: &str = "envoy-grpc-web";
-
-#[cfg(test)]
-mod tests {
-    use super::is_envoy;
-
-    #[test]
-    fn envoy_configurations_are_recognised_by_their_keys() {
-        assert!(is_envoy("static_resources: {}"));
-        assert!(is_envoy("name: x\nvirtual_hosts: []"));
-        assert!(is_envoy("{\"virtualHosts\": []}"));
-        assert!(!is_envoy("listeners: []"));
-        assert!(!is_envoy("a: {virtual_hosts: []}"));
-    }
-}

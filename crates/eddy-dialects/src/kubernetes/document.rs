@@ -3,22 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use eddy_ids::Shared;
-use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText, shown};
+use eddy_spec::problem::{ProblemReport, SourceSpan, shown};
 use eddy_spec::read::{Spanned, ValueSchema, unknown_key};
 use eddy_spec::value::ObjectName;
-use eddy_spec::yaml::{YamlEntry, YamlNode, YamlNodeKind, has_outer_key};
+use eddy_spec::yaml::{YamlEntry, YamlNode, YamlNodeKind};
 
 use super::metadata::{MetadataSpec, ObjectMetadata};
 use super::object::{KINDS, Object, ObjectKind, Objects};
 use super::value::ApiText;
-
-/// Whether a text is a Kubernetes manifest: one or more objects with `apiVersion` and `kind`.
-///
-/// # Cost
-/// Reads the text up to the first of its outermost keys that decides; manifests begin with it.
-pub fn is_manifest(source: &SourceText) -> bool {
-    has_outer_key(&source.text, |key| matches!(key, "apiVersion" | "kind"))
-}
 
 /// Reads objects from the root values of documents; other kinds are skipped, with one warning per kind.
 pub(crate) fn read_objects<'t>(roots: Vec<YamlNode<'t>>, report: &mut ProblemReport) -> Objects<'t> {

@@ -18,7 +18,6 @@ mod slice;
 mod value;
 
 pub(crate) use backend::{Backend, Backends, Unresolved};
-pub use document::is_manifest;
 pub(crate) use document::read_objects;
 pub(crate) use manifests::{Manifests, rule_filter, unavailable};
 pub(crate) use metadata::{ObjectMetadata, subdomain_fault};

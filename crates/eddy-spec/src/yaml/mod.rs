@@ -7,4 +7,4 @@ mod syntax;
 
 pub use build::{Documents, YamlTree, parse, parse_documents};
 pub use node::{YamlEntry, YamlKey, YamlNode, YamlNodeKind};
-pub use peek::has_outer_key;
+pub use peek::decide_by_outer_key;
