@@ -47,12 +47,12 @@ impl Rate {
         let cost_ns = self.interval_ns.saturating_mul(u64::from(count));
         let mut full_at = stock.load(Relaxed);
         loop {
-            let used_ns = full_at.saturating_sub(now_ns);
+            let used_ns = self.used(full_at, now_ns);
             let Some(spare_ns) = self.full_ns.checked_sub(used_ns.saturating_add(cost_ns)) else {
                 let wait_ns = used_ns.saturating_add(cost_ns) - self.full_ns;
                 return BucketTake {
                     is_taken: false,
-                    left: self.count(self.full_ns.saturating_sub(used_ns)),
+                    left: self.count(self.full_ns - used_ns),
                     full_in: Duration::from_nanos(used_ns),
                     wait: Duration::from_nanos(wait_ns),
                 };
@@ -63,6 +63,12 @@ impl Rate {
                 Err(changed) => full_at = changed,
             }
         }
+    }
+
+    /// Returns how much of a bucket is used up. Never more than all of it: each worker reads its clock once a turn, so
+    /// one of them may be behind the worker that took the last token.
+    fn used(self, full_at_ns: u64, now_ns: u64) -> u64 {
+        full_at_ns.saturating_sub(now_ns).min(self.full_ns)
     }
 
     /// Returns the result of taking tokens from a bucket that then has `spare_ns` of its size left.
@@ -110,8 +116,8 @@ impl Common {
         let held = lane.left.load(Relaxed);
         if held > 0 {
             lane.left.store(held - 1, Relaxed);
-            let used_ns = self.stock.load(Relaxed).saturating_sub(nanos(now));
-            return rate.taken(rate.full_ns.saturating_sub(used_ns), used_ns);
+            let used_ns = rate.used(self.stock.load(Relaxed), nanos(now));
+            return rate.taken(rate.full_ns - used_ns, used_ns);
         }
         if self.batch_size > 1 {
             let taken = rate.take(&self.stock, self.batch_size, now);

@@ -38,6 +38,16 @@ fn a_bucket_is_used_up_and_refilled() {
     assert_eq!(rate.take(&stock, 1, now + Millis::new(60_000)).left, 9);
 }
 
+#[test]
+fn a_clock_that_is_behind_does_not_lengthen_the_wait() {
+    let rate = Rate::new(10, Duration::from_secs(3600), 10);
+    let stock = AtomicU64::new(0);
+    assert!((0..10).all(|_| rate.take(&stock, 1, at(5_000)).is_taken));
+    let refused = rate.take(&stock, 1, at(4_997));
+    assert_eq!((refused.is_taken, refused.wait), (false, Duration::from_secs(360)));
+    assert_eq!(refused.full_in, Duration::from_secs(3600));
+}
+
 proptest! {
     #[test]
     fn never_more_than_the_burst_and_the_refill(
