@@ -203,7 +203,7 @@ fn buffers_of_filters_are_released_after_the_exchange() {
 }
 
 #[test]
-fn an_idle_connection_holds_at_most_2_kib() {
+fn an_idle_connection_holds_at_most_1440_bytes() {
     const CONNECTIONS: usize = 400;
     let _alone = ALONE.lock().expect("a test that failed poisons the others, which is as well");
     let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
@@ -220,5 +220,5 @@ fn an_idle_connection_holds_at_most_2_kib() {
     }
     let bytes = (HELD.load(Relaxed) - before) / i64::try_from(CONNECTIONS).unwrap();
     println!("{bytes} bytes an idle connection");
-    assert!(bytes <= 2 * 1024, "{bytes} bytes an idle connection");
+    assert!(bytes <= 1440, "{bytes} bytes an idle connection");
 }

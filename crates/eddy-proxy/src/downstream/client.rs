@@ -14,8 +14,8 @@ pub(crate) struct DownstreamClient {
     pub(crate) peer: PeerAddress,
     /// Peer address as text, for forwarding headers and access log entries.
     pub(crate) peer_text: String,
-    /// Result of the TLS handshake, if the client uses TLS.
-    secure: OnceCell<SecureClient>,
+    /// Result of the TLS handshake, if the client uses TLS. Boxed, so that the others reserve no space for it.
+    secure: OnceCell<Box<SecureClient>>,
     named: OnceCell<ClientConnectionId>,
 }
 
@@ -36,13 +36,13 @@ impl DownstreamClient {
 
     /// Records the result of the TLS handshake; there is at most one.
     pub(crate) fn secured(&self, secure: SecureClient) {
-        let is_first = self.secure.set(secure).is_ok();
+        let is_first = self.secure.set(Box::new(secure)).is_ok();
         debug_assert!(is_first, "a connection has one handshake");
     }
 
     /// Returns the result of the TLS handshake, if the client uses TLS.
     pub(crate) fn secure(&self) -> Option<&SecureClient> {
-        self.secure.get()
+        self.secure.get().map(|secure| &**secure)
     }
 
     /// Whether the handshake has negotiated this protocol (ALPN).

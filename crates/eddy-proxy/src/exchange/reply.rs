@@ -32,7 +32,7 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
         ctx.exchange.reply_with_fault(fault, fault.status());
     }
     if matches!(ctx.exchange.local.body, LocalBody::Echo)
-        && let Err(fault) = demo::collect(ctx).await
+        && let Err(fault) = Box::pin(demo::collect(ctx)).await
     {
         ctx.exchange.reply_with_fault(fault, fault.status());
         if fault == Fault::ClientGone {
@@ -52,7 +52,7 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     }
     let drip = if let LocalBody::Drip(drip) = ctx.exchange.local.body { Some(drip) } else { None };
     let sent = match (flush(ctx).await, drip) {
-        (Ok(()), Some(drip)) => demo::drip(ctx, drip).await,
+        (Ok(()), Some(drip)) => Box::pin(demo::drip(ctx, drip)).await,
         (sent, _) => sent,
     };
     if let Err(fault) = sent {
@@ -66,7 +66,8 @@ async fn write(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     if !filter::sees_local_replies(ctx) {
         return write_plain(ctx);
     }
-    match write_filtered(ctx).await {
+    // Boxed, so that the many exchanges without filtered replies reserve no space for it.
+    match Box::pin(write_filtered(ctx)).await {
         // A filter failed on a local reply: the client gets the fault as response, without filters.
         Err(fault @ (Fault::FilterFailed | Fault::FilterTimeout | Fault::FilterBody)) => {
             ctx.exchange.reply_with_fault(fault, fault.status());

@@ -29,7 +29,7 @@ pub(crate) async fn run_exchange(
 ) -> ConnectionDisposition {
     let mut exchange = EXCHANGES.with(Pool::take);
     down.requests += 1;
-    let ctx = ExchangeCx {
+    let mut ctx = ExchangeCx {
         worker,
         down,
         exchange: &mut exchange,
@@ -37,7 +37,8 @@ pub(crate) async fn run_exchange(
         listener,
         route: Route::default(),
     };
-    let next = run_phases(ctx).await;
+    let next = run_phases(&mut ctx).await;
+    drop(ctx);
     if let Some(handle) = exchange.filtering.handle.take() {
         // The session ended before the exchange did; no message may reach it any more.
         worker.crossing.slots.borrow_mut().close(&worker.crossing.host.table, handle);
@@ -47,34 +48,34 @@ pub(crate) async fn run_exchange(
     next
 }
 
-async fn run_phases(mut ctx: ExchangeCx<'_>) -> ConnectionDisposition {
+async fn run_phases(ctx: &mut ExchangeCx<'_>) -> ConnectionDisposition {
     let mut count = Some(ctx.worker.series.exchanges.hold());
     let mut phase = ExchangePhase::Head;
     loop {
         phase = match phase {
-            ExchangePhase::Head => match head::read(&mut ctx).await {
+            ExchangePhase::Head => match head::read(ctx).await {
                 Some(phase) => phase,
                 // The client closed the connection between two requests; there is no exchange to log.
                 None => return ConnectionDisposition::Close,
             },
-            ExchangePhase::Rules => rules::apply(&mut ctx),
-            ExchangePhase::Route => route::choose(&mut ctx),
-            ExchangePhase::Filter => filter::request(&mut ctx).await,
-            ExchangePhase::Endpoint => attempt::choose(&mut ctx),
+            ExchangePhase::Rules => rules::apply(ctx),
+            ExchangePhase::Route => route::choose(ctx),
+            ExchangePhase::Filter => filter::request(ctx).await,
+            ExchangePhase::Endpoint => attempt::choose(ctx),
             // Boxed, so that exchanges that need not wait reserve no space for it.
-            ExchangePhase::Upload(cluster) => Box::pin(upload_wait::wait(&mut ctx, cluster)).await,
+            ExchangePhase::Upload(cluster) => Box::pin(upload_wait::wait(ctx, cluster)).await,
             // Boxed: a link at hand is taken without waiting.
-            ExchangePhase::Link(chosen) => Box::pin(attempt::link(&mut ctx, *chosen)).await,
-            ExchangePhase::HedgedLink => Box::pin(attempt::race(&mut ctx)).await,
-            ExchangePhase::Transfer(attempt) => transfer::run(&mut ctx, attempt).await,
+            ExchangePhase::Link(chosen) => Box::pin(attempt::link(ctx, *chosen)).await,
+            ExchangePhase::HedgedLink => Box::pin(attempt::race(ctx)).await,
+            ExchangePhase::Transfer(attempt) => transfer::run(ctx, attempt).await,
             ExchangePhase::Tunnel(attempt) => {
                 // A tunnel may last for days and needs few resources: it counts as a connection, not as an exchange.
                 drop(count.take());
                 // Boxed, so that exchanges without a tunnel reserve no space for it.
-                Box::pin(tunnel::pass(&mut ctx, attempt)).await
+                Box::pin(tunnel::pass(ctx, attempt)).await
             }
-            ExchangePhase::Reply => reply::send(&mut ctx).await,
-            ExchangePhase::Finish => return finish::finish(&mut ctx),
+            ExchangePhase::Reply => reply::send(ctx).await,
+            ExchangePhase::Finish => return finish::finish(ctx),
         };
     }
 }

@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::task::{Poll, ready};
 
 use eddy_ids::Millis;
-use eddy_io::{
-    PROXY_HEADER_BYTES_MAX, PeerAddress, ProxyHeader, ProxyHeaderFault, Stream, Timer, read_proxy_header,
-};
+use eddy_io::{PROXY_HEADER_BYTES_MAX, PeerAddress, ProxyHeader, ProxyHeaderFault, read_proxy_header};
+
+use crate::downstream::{Downstream, Wire};
 
 /// Reason to close a connection that must begin with a PROXY header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,11 +27,11 @@ pub(crate) enum Unannounced {
 ///
 /// No byte behind the header is consumed, so that the next reader finds the beginning of the client's data.
 pub(crate) async fn announced(
-    stream: &mut Stream,
+    down: &mut Downstream,
     peer: PeerAddress,
-    timer: &Timer,
     timeout: Millis,
 ) -> Result<PeerAddress, Unannounced> {
+    let Downstream { wire: Wire::Connection(stream), timer, .. } = down else { return Ok(peer) };
     let mut bytes = [0; PROXY_HEADER_BYTES_MAX];
     let mut taken = 0;
     timer.arm(timeout);

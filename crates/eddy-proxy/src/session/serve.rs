@@ -20,43 +20,49 @@ use crate::stats::ListenerSeries;
 use crate::worker::Worker;
 
 /// Serves a connection until one side ends it.
-pub(crate) async fn serve(place: ConnectionSlot, mut stream: Stream, mut peer: PeerAddress) {
-    let ConnectionSlot { worker, handle, .. } = &place;
-    let timer = worker.timers.timer();
-    if let Some(timeout) = announcement_due(handle, peer) {
-        // Boxed, so that connections without a PROXY header reserve no space for it.
-        match Box::pin(announced(&mut stream, peer, &timer, timeout)).await {
-            Ok(client) => peer = client,
-            Err(why) => {
-                tracing::debug!(%peer, "a connection is closed: {why}");
-                place.series.iter().for_each(|series| series.unannounced.increment());
+///
+/// Its state is most of what an idle connection holds. A function rather than an `async fn`, whose state would hold the
+/// arguments twice.
+pub(crate) fn serve(place: ConnectionSlot, stream: Stream, peer: PeerAddress) -> impl Future<Output = ()> {
+    let timer = place.worker.timers.timer();
+    let mut down = Downstream::new(Wire::Connection(stream), Rc::new(DownstreamClient::new(peer)), timer);
+    async move {
+        let ConnectionSlot { worker, handle, series } = &place;
+        if let Some(timeout) = announcement_due(handle, peer) {
+            // Boxed, so that connections without a PROXY header reserve no space for it.
+            match Box::pin(announced(&mut down, peer, timeout)).await {
+                Ok(client) => down.client = Rc::new(DownstreamClient::new(client)),
+                Err(why) => {
+                    tracing::debug!(%peer, "a connection is closed: {why}");
+                    series.iter().for_each(|series| series.unannounced.increment());
+                    return;
+                }
+            }
+        }
+        let Some((opened, handshake_timeout)) = open(handle, down) else { return };
+        down = opened;
+        if let Some(handshake_timeout) = handshake_timeout {
+            // A listener that is served has its counters; without a handshake, nothing is served over TLS.
+            let Some(series) = series else { return };
+            if !perform_handshake(&mut down, handshake_timeout, worker, &series.handshakes).await {
                 return;
             }
         }
-    }
-    let Some((stream, handshake_timeout)) = open(handle, stream) else { return };
-    let mut down = Downstream::new(Wire::Connection(stream), Rc::new(DownstreamClient::new(peer)), timer);
-    if let Some(handshake_timeout) = handshake_timeout {
-        // A listener that is served has its counters; without a handshake, nothing is served over TLS.
-        let Some(series) = &place.series else { return };
-        if !perform_handshake(&mut down, handshake_timeout, worker, &series.handshakes).await {
-            return;
+        let parting = match (forwards(handle), series) {
+            (Some(listener), Some(_)) => Box::pin(forward(&mut down, listener, worker)).await,
+            (None, Some(_)) if down.client.has_negotiated(b"h2") => ConnectionHandoff::Http2,
+            _ => converse(&mut down, worker, handle).await,
+        };
+        match (parting, series) {
+            (ConnectionHandoff::Http2, Some(series)) => {
+                return Box::pin(serve_http2(worker, handle, series, down)).await;
+            }
+            (ConnectionHandoff::KeepHttp1 | ConnectionHandoff::Http2, _) => down.wire.send_tls_close(),
+            // A truncated message must not look complete.
+            (ConnectionHandoff::Closed, _) => down.wire.duplex().cut(),
         }
+        worker.buffers.release(&mut down.input);
     }
-    let parting = match (forwards(handle), &place.series) {
-        (Some(listener), Some(_)) => Box::pin(forward(&mut down, listener, worker)).await,
-        (None, Some(_)) if down.client.has_negotiated(b"h2") => ConnectionHandoff::Http2,
-        _ => converse(&mut down, worker, handle).await,
-    };
-    match (parting, &place.series) {
-        (ConnectionHandoff::Http2, Some(series)) => {
-            return Box::pin(serve_http2(worker, handle, series, down)).await;
-        }
-        (ConnectionHandoff::KeepHttp1 | ConnectionHandoff::Http2, _) => down.wire.send_tls_close(),
-        // A truncated message must not look complete.
-        (ConnectionHandoff::Closed, _) => down.wire.duplex().cut(),
-    }
-    worker.buffers.release(&mut down.input);
 }
 
 /// Serves HTTP/1 exchanges one after the other.
@@ -118,12 +124,19 @@ fn forwards(handle: &ListenerHandle) -> Option<Rc<WorkerListener>> {
     handle.current().filter(|listener| matches!(listener.handler, ListenerHandler::Forward(_)))
 }
 
-/// Sets up TLS on a connection if its listener uses it, and returns the timeout of the handshake; `None` when the listener is gone or TLS cannot be set up.
-fn open(handle: &ListenerHandle, stream: Stream) -> Option<(Stream, Option<Millis>)> {
+/// Sets up TLS on a connection if its listener uses it, and returns the timeout of the handshake; `None` when the
+/// listener is gone or TLS cannot be set up.
+fn open(handle: &ListenerHandle, down: Downstream) -> Option<(Downstream, Option<Millis>)> {
     let listener = handle.current()?;
-    let Some(tls) = &listener.tls else { return Some((stream, None)) };
-    let stream = TlsStream::accept(stream, tls.server.config()).ok()?;
-    Some((Stream::Tls(Box::new(stream)), Some(Millis::of(tls.handshake_timeout))))
+    let Some(tls) = &listener.tls else { return Some((down, None)) };
+    let wire = match down.wire {
+        Wire::Connection(stream) => {
+            let stream = TlsStream::accept(stream, tls.server.config()).ok()?;
+            Wire::Connection(Stream::Tls(Box::new(stream)))
+        }
+        stream @ Wire::Http2(_) => stream,
+    };
+    Some((Downstream { wire, ..down }, Some(Millis::of(tls.handshake_timeout))))
 }
 
 /// Returns the timeout for the next request, or `None` when no further request is served.
