@@ -148,7 +148,7 @@ async fn hold(settings: &AcmeSettings, status: &Status) -> (AcmeStore, StoreLock
 fn tell(error: &StoreError, settings: &AcmeSettings, status: &Status) {
     tracing::error!("certificates cannot be ordered: {error}");
     for wanted in &settings.certificates {
-        status.handle_failed(wanted.name(), &error.to_string());
+        status.handle_failed(wanted.name(), &error.to_string(), None);
     }
 }
 

@@ -120,7 +120,7 @@ impl RenewalTask {
         let pause_s = if error.is_rate_limit() { PAUSE_MAX_S } else { pause(self.failures) };
         self.retry_at = now() + pause_s;
         let name = self.wanted.name();
-        self.issuer.status.handle_failed(name, &error.to_string());
+        self.issuer.status.handle_failed(name, &error.to_string(), Some(self.retry_at));
         match have.map(|have| have.validity.not_after.saturating_sub(now()) / DAY_S) {
             Some(days @ 1..) => {
                 tracing::warn!(

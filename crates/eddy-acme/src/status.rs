@@ -21,7 +21,7 @@ pub struct CertificateView {
     pub hosts: Vec<String>,
     /// Last second of its validity, since 1970; `None` without a certificate.
     pub expires_at: Option<u64>,
-    /// When the next order is due, in seconds since 1970; `None` when another process orders.
+    /// When the next order is due, in seconds since 1970; `None` while this process cannot order, or another one does.
     pub ordered_at: Option<u64>,
     /// Certificates issued since the start.
     pub issued: u64,
@@ -62,9 +62,11 @@ impl Status {
         });
     }
 
-    pub(crate) fn handle_failed(&self, name: &str, error: &str) {
+    /// Records a failed order, and when the next one is due; `None` while the store cannot be used.
+    pub(crate) fn handle_failed(&self, name: &str, error: &str, ordered_at: Option<u64>) {
         self.change(name, |view| {
             view.failed += 1;
+            view.ordered_at = ordered_at;
             view.error = Some(error.to_owned());
         });
     }
