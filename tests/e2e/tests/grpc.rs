@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use eddy_e2e::framed::{self, kind};
+use eddy_e2e::framed::{self, Http2WireClient, kind};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::http2_origin::{FrameReply, Http2Origin};
 use eddy_e2e::origin::{Gate, OriginScript, ScriptStep, TapEvent, TapOrigin};
@@ -239,6 +239,23 @@ async fn an_endpoint_that_truncates_a_response_at_the_deadline_has_not_failed() 
         ensure!(cut.is_err(), "{cut:?}");
         gateway.lines().until(&format!("\"reason\":\"{reason}\""), 1).await?;
         ensure!(gateway.metric(FAILURES).await? == failures, "{timeout}");
+    }
+    gateway.stop().await
+}
+
+/// The client's timer may fire after the reset has arrived, so the reset must not tell of a broken gateway.
+#[tokio::test]
+async fn a_response_that_is_cut_at_the_deadline_is_reset_with_cancel() -> Result<()> {
+    let head = [(":status", "200"), ("content-type", "application/grpc")];
+    let (_origin, gateway) = before_resets(&head).await?;
+    let mut client = Http2WireClient::connect(gateway.address(), &[]).await?;
+    // CANCEL at the deadline, INTERNAL_ERROR long before it.
+    for (stream, timeout, code) in [(1, "1m", 8), (3, "1M", 2)] {
+        let fields = [("content-type", "application/grpc"), ("te", "trailers"), ("grpc-timeout", timeout)];
+        let request = framed::request("POST", "/x", &fields);
+        client.frame(kind::HEADERS, framed::ENDS, stream, &request).await?;
+        let reset = client.until("a reset", |frame| frame.kind == kind::RST_STREAM).await?;
+        ensure!((reset.stream, reset.number(0)) == (stream, code), "{timeout}: {reset:?}");
     }
     gateway.stop().await
 }

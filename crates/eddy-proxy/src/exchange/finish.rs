@@ -35,6 +35,7 @@ pub(crate) fn finish(ctx: &mut ExchangeCx<'_>) -> ConnectionDisposition {
     if let Some(end) = grpc::end(exchange) {
         series.grpc_calls.count(end);
     }
+    grpc::cancel_at_deadline(ctx);
     if !exchange.upgrade.is_done() {
         series.duration.observe(duration_us);
     }

@@ -1,10 +1,11 @@
 //! gRPC calls: the `grpc-timeout` deadline, mapping local replies to `grpc-status`, reading the final status, and
 //! retries.
 
-use eddy_http::{FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
+use eddy_http::{ErrorCode, FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
 use eddy_ids::{Millis, TICK};
 use eddy_io::monotonic_time;
 
+use crate::downstream::Wire;
 use crate::exchange::attempt::{AttemptFailure, is_failure_status};
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::state::{Exchange, HeadSource, LocalBody};
@@ -49,6 +50,18 @@ pub(crate) fn fault_at_deadline(exchange: &Exchange, fault: Fault) -> Fault {
     // The timer is set to a tick after the deadline. The worker's own clock may be older than the reset.
     let has_passed = || monotonic_time() + CLOCK_STEP + TICK >= exchange.due.at;
     if is_ended && exchange.grpc.has_deadline && has_passed() { Fault::ExchangeTimeout } else { fault }
+}
+
+/// Resets the stream of a call whose response was cut at the deadline with CANCEL: the client learns that the call is
+/// over, even where the reset arrives before its own timer has fired, and not that the gateway is broken.
+///
+/// # Spec
+/// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Errors
+pub(crate) fn cancel_at_deadline(ctx: &ExchangeCx<'_>) {
+    let is_late = ctx.exchange.grpc.has_deadline && ctx.exchange.fault == Some(Fault::ExchangeTimeout);
+    if let (true, Wire::Http2(stream)) = (is_late, &ctx.down.wire) {
+        stream.end_with(ErrorCode::Cancel);
+    }
 }
 
 /// Judgement of an endpoint by its response head.
