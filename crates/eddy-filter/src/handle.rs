@@ -124,7 +124,7 @@ impl HandleTable {
     /// Withdraws an announcement; returns whether it had not been claimed.
     pub fn withdraw(&self, handle: Handle, direction: Direction) -> bool {
         let wait = self.slot(handle).map(|slot| &slot.waits[direction as usize]);
-        Announced { wait, generation: handle.generation() << 32 }.withdraw()
+        wait.is_some_and(|wait| wait.swap(handle.generation() << 32, AcqRel) & 0xffff_ffff != 0)
     }
 
     /// Claims the right to resume a turn; on any thread.
@@ -166,10 +166,15 @@ impl HandleTable {
 }
 
 impl Announced<'_> {
-    /// Withdraws the announcement; returns whether it had not been claimed.
+    /// Withdraws the announcement, claimed or not.
+    ///
+    /// # Cost
+    /// A store: a claim writes the same number, so none can be lost.
     #[inline]
-    pub fn withdraw(&self) -> bool {
-        self.wait.is_some_and(|wait| wait.swap(self.generation, AcqRel) & 0xffff_ffff != 0)
+    pub fn withdraw(&self) {
+        if let Some(wait) = self.wait {
+            wait.store(self.generation, Release);
+        }
     }
 }
 

@@ -148,7 +148,7 @@ impl Detached {
     fn run(&mut self) {
         let Some(phase) = Phase::from_number(self.seen.call.phase) else { return };
         // SAFETY: the copy lives until the end of this function and is not modified.
-        let view = unsafe { CallView::new(self.seen.call) };
+        let view = unsafe { CallView::new(&raw const self.seen.call) };
         let crossing = CallContext::new(view, phase, &self.prior, EditLog::Own(OwnedLog::default()));
         let hook = std::mem::replace(&mut self.hook, Box::new(|_, _, _, _| abi::PAUSE));
         let verdict = hook(&self.slot, &crossing, self.place, self.state);

@@ -201,7 +201,7 @@ unsafe extern "C" fn filter_free(filter: u64) {
 }
 
 unsafe extern "C" fn run(call: *mut abi::AbiCall) {
-    let caught = guard::catch(|| {
+    let caught = guard::contain(|| {
         // SAFETY: the call is the host's, as the ABI requires.
         unsafe { library::run(call) };
     });

@@ -31,13 +31,25 @@ pub(crate) fn install() {
 /// Data that the code was changing belongs to the filter and may be half changed: its locks are poisoned, and the
 /// host removes the filter from the exchange or ends the exchange.
 pub(crate) fn catch<R>(run: impl FnOnce() -> R) -> Result<R, Fault> {
-    DEPTH.set(DEPTH.get() + 1);
-    let outcome = panic::catch_unwind(AssertUnwindSafe(run));
-    DEPTH.set(DEPTH.get() - 1);
+    let outcome = DEPTH.with(|depth| {
+        depth.set(depth.get() + 1);
+        let outcome = panic::catch_unwind(AssertUnwindSafe(run));
+        depth.set(depth.get() - 1);
+        outcome
+    });
     outcome.map_err(|payload| {
         let message = MESSAGE.take().unwrap_or_else(|| format!("panicked: {}", text_of(&*payload)));
         discard(payload);
         Fault::new(message)
+    })
+}
+
+/// Runs code of the SDK itself, in which every hook has its own guard: a panic is a bug of the SDK, and is printed.
+pub(crate) fn contain(run: impl FnOnce()) -> Result<(), Fault> {
+    panic::catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
+        let fault = Fault::new(format!("panicked: {}", text_of(&*payload)));
+        discard(payload);
+        fault
     })
 }
 

@@ -78,26 +78,25 @@ impl FilterSlot {
 /// # Safety
 /// `call` is a call of the host that follows the ABI: valid while this runs, with numbers returned by this library.
 pub(crate) unsafe fn run(call: *mut abi::AbiCall) {
-    // SAFETY: the call is valid for reading.
-    let seen = unsafe { call.read() };
-    let _on_worker = OnWorker::enter(seen.worker);
-    // SAFETY: data that the call points to is valid and unchanged while this runs.
-    let view = unsafe { CallView::new(seen) };
+    // SAFETY: the call and the data that it points to are valid and, but for the edits, unchanged while this runs.
+    let view = unsafe { CallView::new(call) };
+    let &abi::AbiCall { worker, current, steps, steps_len, .. } = view.call();
+    let _on_worker = OnWorker::enter(worker);
     // SAFETY: the ends and the location of the filter's number are the host's, as guaranteed by the caller.
-    unsafe { handle_ended(view.ended(), seen.current) };
+    unsafe { handle_ended(view.ended(), current) };
     let (Some(phase), Some(host)) = (view.phase(), host::host()) else { return };
     let is_sampled = view.has(abi::CALL_SAMPLED);
     // SAFETY: this is the thread of the call, and nothing else accesses its edits while this runs.
     let room = unsafe { HostRoom::new(call, host.edits_grow) };
     let crossing = CallContext::new(view, phase, &[], EditLog::Host(room));
-    let mut stopped = seen.steps_len;
-    for index in 0..seen.steps_len {
+    let mut stopped = steps_len;
+    for index in 0..steps_len {
         // SAFETY: the host provides `steps_len` steps there.
-        let step = unsafe { seen.steps.add(index as usize) };
+        let step = unsafe { steps.add(index as usize) };
         // SAFETY: the step is valid, and nothing else accesses it while this runs.
         let step = unsafe { &mut *step };
         // SAFETY: the location is the host's, as guaranteed by the caller.
-        unsafe { write_current(seen.current, step.id) };
+        unsafe { write_current(current, step.id) };
         let started = is_sampled.then(Instant::now);
         // SAFETY: the step's numbers were returned by this library.
         step.verdict = unsafe { enter(step, index, &crossing) };
@@ -111,7 +110,7 @@ pub(crate) unsafe fn run(call: *mut abi::AbiCall) {
         }
     }
     // SAFETY: the location is the host's, as guaranteed by the caller.
-    unsafe { write_current(seen.current, 0) };
+    unsafe { write_current(current, 0) };
     drop(crossing);
     // SAFETY: the call is valid for writing, and no reference to it is alive.
     let call = unsafe { &mut *call };
@@ -166,6 +165,9 @@ unsafe fn enter(step: &mut abi::AbiStep, index: u32, crossing: &CallContext<'_>)
 /// The ends are of filters and states of this library; each state is reported once. `current` is null or the host's
 /// location.
 unsafe fn handle_ended(ended: &[abi::AbiExchangeEnd], current: *mut u32) {
+    if ended.is_empty() {
+        return;
+    }
     for ended in ended {
         if ended.filter == 0 || ended.state == 0 {
             continue;

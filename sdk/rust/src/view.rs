@@ -8,7 +8,8 @@ use crate::phase::Phase;
 
 /// A call of the host whose memory can be read during `'a`.
 pub(crate) struct CallView<'a> {
-    call: abi::AbiCall,
+    /// A pointer, since the members of the edits change meanwhile.
+    call: *const abi::AbiCall,
     memory: PhantomData<&'a [u8]>,
 }
 
@@ -23,60 +24,63 @@ impl<'a> CallView<'a> {
     /// Creates a view, relying on the host's guarantees.
     ///
     /// # Safety
-    /// All data that `call` points to for reading is valid, initialised and unchanged during `'a`: heads, texts,
-    /// facts and ends.
-    pub(crate) unsafe fn new(call: abi::AbiCall) -> Self {
+    /// `call` and all data that it points to for reading are valid, initialised and, apart from the members of the
+    /// edits, unchanged during `'a`: heads, texts, facts and ends.
+    pub(crate) unsafe fn new(call: *const abi::AbiCall) -> Self {
         Self { call, memory: PhantomData }
     }
 
-    /// Returns the call's own members; the other methods read the data that they point to.
+    /// Returns the call's own members, which are not to be kept while edits are written; the other methods read the data
+    /// that they point to.
+    #[inline]
     pub(crate) fn call(&self) -> &abi::AbiCall {
-        &self.call
+        // SAFETY: the call is valid (see `new`), and the callers do not keep the reference while edits are written.
+        unsafe { &*self.call }
     }
 
     pub(crate) fn phase(&self) -> Option<Phase> {
-        Phase::from_number(self.call.phase)
+        Phase::from_number(self.call().phase)
     }
 
     pub(crate) fn has(&self, flag: u8) -> bool {
-        self.call.flags & flag != 0
+        self.call().flags & flag != 0
     }
 
     pub(crate) fn request(&self) -> RawHead<'a> {
-        self.head(self.call.request)
+        self.head(self.call().request)
     }
 
     pub(crate) fn response(&self) -> RawHead<'a> {
-        self.head(self.call.response)
+        self.head(self.call().response)
     }
 
     pub(crate) fn trailers(&self) -> RawHead<'a> {
-        self.head(self.call.trailers)
+        self.head(self.call().trailers)
     }
 
     pub(crate) fn method_name(&self) -> &'a [u8] {
-        self.text(self.call.method_name)
+        self.text(self.call().method_name)
     }
 
     pub(crate) fn target(&self) -> &'a [u8] {
-        self.text(self.call.target)
+        self.text(self.call().target)
     }
 
     pub(crate) fn authority(&self) -> &'a [u8] {
-        self.text(self.call.authority)
+        self.text(self.call().authority)
     }
 
     pub(crate) fn scheme(&self) -> &'a [u8] {
-        self.text(self.call.scheme)
+        self.text(self.call().scheme)
     }
 
     pub(crate) fn body(&self) -> &'a [u8] {
-        self.text(self.call.body)
+        self.text(self.call().body)
     }
 
     pub(crate) fn about(&self) -> Option<&'a abi::AbiAbout> {
         // SAFETY: null, or a structure of the host that is unchanged during 'a (see `new`).
-        unsafe { self.call.about.as_ref() }
+        unsafe { self.call().about.as_ref() }
     }
 
     pub(crate) fn metadata(&self) -> &'a [abi::AbiPair] {
@@ -88,7 +92,7 @@ impl<'a> CallView<'a> {
 
     pub(crate) fn ended(&self) -> &'a [abi::AbiExchangeEnd] {
         // SAFETY: the host guarantees that many ends there during 'a.
-        unsafe { list(self.call.ended, self.call.ended_len as usize) }
+        unsafe { list(self.call().ended, self.call().ended_len as usize) }
     }
 
     /// Returns the bytes of a text that the host passed with this call.

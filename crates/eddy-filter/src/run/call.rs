@@ -89,6 +89,9 @@ impl PhaseCall {
         to: u8,
     ) -> Option<Self> {
         let order = chain.order(phase);
+        if from >= to || order.is_empty() {
+            return None;
+        }
         let is_in = |entry: &PhaseOrderEntry| {
             let position = travel.position(entry.step);
             from <= position && position < to

@@ -69,7 +69,7 @@ impl FilterRun {
             }
             let position = usize::from(entry.step);
             if self.states.len() <= position {
-                self.states.resize(position + 1, 0);
+                self.states.resize(chain.steps().len(), 0);
             }
             let state = self.states.get(position).copied().unwrap_or(0);
             steps.push(FilterInvocation { state, ..entry.template });

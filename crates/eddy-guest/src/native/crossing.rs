@@ -3,7 +3,8 @@
 //! Only small data is copied: heads, bodies and ends are passed in place. Nothing is allocated once the edit log has
 //! its size.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -34,17 +35,17 @@ struct NativeCallFrame {
 thread_local! {
     static FRAME: Cell<*mut NativeCallFrame> = const { Cell::new(ptr::null_mut()) };
     /// Reused by every call with metadata.
-    static PAIRS: RefCell<Vec<abi::NativePair>> = const { RefCell::new(Vec::new()) };
+    static PAIRS: Cell<Vec<abi::NativePair>> = const { Cell::new(Vec::new()) };
 }
 
-/// Enters the filters of a call.
+/// Enters the filters of a call, and reads the result.
 ///
 /// # Cost
 /// Some 700 bytes written on the stack; no allocation, unless the edit log grows.
 #[inline]
 pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::NativeCall), call: &mut LibraryCall<'_>) {
     prepare_thread();
-    let mut space = [const { std::mem::MaybeUninit::<abi::NativeStep>::uninit() }; CHAIN_FILTERS_MAX];
+    let mut space = [const { MaybeUninit::<abi::NativeStep>::uninit() }; CHAIN_FILTERS_MAX];
     debug_assert!(call.steps.len() <= space.len(), "a chain has no more filters");
     let count = call.steps.len().min(space.len());
     for (to, from) in space.iter_mut().zip(call.steps.iter()) {
@@ -61,33 +62,6 @@ pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::NativeCall), call: &mut 
         });
     }
     let steps = space.as_mut_ptr().cast::<abi::NativeStep>();
-    match call.view {
-        None => {
-            enter_with(enter, call, steps, count, &mut call_without_view());
-        }
-        Some(view) => {
-            let mut about = about_of(view);
-            match view.about.metadata.filter(|metadata| !metadata.is_empty()) {
-                None => enter_with(enter, call, steps, count, &mut call_of(view, &raw const about)),
-                Some(metadata) => PAIRS.with_borrow_mut(|pairs| {
-                    push_metadata_pairs(metadata, pairs);
-                    (about.metadata, about.metadata_len) = (pairs.as_ptr(), pairs.len() as u64);
-                    enter_with(enter, call, steps, count, &mut call_of(view, &raw const about));
-                    pairs.clear();
-                }),
-            }
-        }
-    }
-}
-
-/// Completes a call with the parts that do not depend on the view, enters the guest, and reads the result.
-fn enter_with(
-    enter: unsafe extern "C" fn(*mut abi::NativeCall),
-    call: &mut LibraryCall<'_>,
-    steps: *mut abi::NativeStep,
-    count: usize,
-    raw: &mut abi::NativeCall,
-) {
     // Zeroed, so that a guest that reports more bytes than it has written does not expose earlier data.
     let log = call.edits.with_zeroed_room(LOG_SPACE_MIN, LOG_CAPACITY_INITIAL);
     let base = log.len();
@@ -95,6 +69,20 @@ fn enter_with(
     // SAFETY: `base` is the length, so the place is inside the allocation or at its end.
     let edits = unsafe { log.as_mut_ptr().add(base) };
     let log: *mut Vec<u8> = log;
+    let mut pairs = Vec::new();
+    let mut about = MaybeUninit::<abi::NativeAbout>::uninit();
+    let mut raw = match call.view {
+        None => call_without_view(),
+        Some(view) => {
+            let about = about.write(about_of(view));
+            if let Some(metadata) = view.about.metadata.filter(|metadata| !metadata.is_empty()) {
+                pairs = PAIRS.take();
+                push_metadata_pairs(metadata, &mut pairs);
+                (about.metadata, about.metadata_len) = (pairs.as_ptr(), pairs.len() as u64);
+            }
+            call_of(view, about)
+        }
+    };
     raw.worker = call.worker;
     raw.flags |= if call.is_sampled { abi::CALL_SAMPLED } else { 0 };
     raw.exchange = call.exchange.number();
@@ -107,19 +95,25 @@ fn enter_with(
     raw.ended_len = narrow(call.ended.len());
     raw.stopped = narrow(count);
     raw.current = call.current.as_ptr();
-    let mut frame = NativeCallFrame { call: raw, log, base, room, outgrown: Vec::new() };
+    let mut frame = NativeCallFrame { call: &raw mut raw, log, base, room, outgrown: Vec::new() };
     FRAME.set(&raw mut frame);
     // If a guest crashes before it reports its position, it is in the first step.
     call.current.store(call.steps.first().map_or(0, |step| step.id), Relaxed);
     // SAFETY: all that the call points to is valid until the function returns: `steps` has `count` written entries, the
-    // view and the ends are borrowed by `call`, the edits are spare room of the log that only `grow` touches meanwhile,
-    // and `current` is an atomic that outlives the call.
+    // view, the metadata and the ends are borrowed by `call` and this function, the edits are spare room of the log that
+    // only `grow` touches meanwhile, and `current` is an atomic that outlives the call.
     unsafe { enter(frame.call) };
     FRAME.set(ptr::null_mut());
     call.current.store(0, Relaxed);
-    // SAFETY: the first `count` entries were written by `run`, and perhaps by the guest; any pattern is valid.
+    if !pairs.is_empty() {
+        pairs.clear();
+        PAIRS.set(pairs);
+    }
+    // SAFETY: the first `count` entries were written above, and perhaps by the guest; any pattern is valid.
     let answered = unsafe { std::slice::from_raw_parts(steps, count) };
-    let (room, edits_len) = (frame.room, raw.edits_len);
+    // SAFETY: the call lives as long as the frame, and the guest that could write it has returned.
+    let &abi::NativeCall { stopped, edits_len, .. } = unsafe { &*frame.call };
+    let room = frame.room;
     let used = if edits_len <= room { edits_len as usize } else { 0 };
     // SAFETY: the log outlives the call, and the guest that could have reached it has returned.
     let log = unsafe { &mut *frame.log };
@@ -127,7 +121,7 @@ fn enter_with(
     // entered, or when `grow` allocated it.
     unsafe { log.set_len(base + used) };
     call.edits.note_written();
-    let answer = answer::NativeCallResult { steps: answered, stopped: raw.stopped, edits_len, room, base };
+    let answer = answer::NativeCallResult { steps: answered, stopped, edits_len, room, base };
     answer::take(&answer, call);
 }
 
@@ -137,8 +131,7 @@ pub(crate) fn grow(call: *mut abi::NativeCall, more: u32) -> Result<(), HostErro
     if frame.is_null() || call.is_null() {
         return Err(HostError::Invalid);
     }
-    // SAFETY: the frame is set only while `enter_with` of this thread waits for the guest; `enter_with` uses it only
-    // afterwards.
+    // SAFETY: the frame is set only while `run` of this thread waits for the guest; `run` uses it only afterwards.
     let frame = unsafe { &mut *frame };
     if !ptr::eq(frame.call, call) {
         return Err(HostError::Invalid);
@@ -153,7 +146,7 @@ pub(crate) fn grow(call: *mut abi::NativeCall, more: u32) -> Result<(), HostErro
     if wanted > EDITS_BYTES_MAX {
         return Err(HostError::TooLarge);
     }
-    // SAFETY: the log is borrowed by `enter_with`, which does not touch it while the guest runs.
+    // SAFETY: the log is borrowed by `run`, which does not touch it while the guest runs.
     let log = unsafe { &mut *frame.log };
     // SAFETY: the bytes up to `used` are inside the allocation, whose room was zeroed before the guest had it.
     unsafe { log.set_len(used) };

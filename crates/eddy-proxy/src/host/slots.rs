@@ -16,6 +16,8 @@ pub(crate) struct Slots {
 #[derive(Debug, Default)]
 struct ExchangeSlot {
     exchange: Option<Handle>,
+    /// Whether the members below may be set: few exchanges pause.
+    has_waited: bool,
     waker: Option<Waker>,
     arrived: [Option<FilterResume>; 2],
 }
@@ -42,7 +44,10 @@ impl Slots {
         if let Some(entry) =
             self.entries.get_mut(handle.slot()).filter(|entry| entry.exchange == Some(handle))
         {
-            *entry = ExchangeSlot::default();
+            entry.exchange = None;
+            if std::mem::take(&mut entry.has_waited) {
+                *entry = ExchangeSlot::default();
+            }
             self.free.push(handle.slot());
         }
     }
@@ -54,6 +59,7 @@ impl Slots {
             return false;
         };
         let direction = resumed.direction as usize;
+        entry.has_waited = true;
         entry.arrived[direction] = Some(resumed);
         if let Some(waker) = entry.waker.take() {
             waker.wake();
@@ -74,6 +80,7 @@ impl Slots {
         if let Some(resumed) = arrived.filter(|resumed| resumed.turn == turn) {
             return Some(resumed);
         }
+        entry.has_waited = true;
         if !entry.waker.as_ref().is_some_and(|known| known.will_wake(waker)) {
             entry.waker = Some(waker.clone());
         }

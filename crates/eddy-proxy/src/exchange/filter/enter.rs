@@ -112,6 +112,10 @@ pub(crate) fn enter(
         };
         let stopped = stopped.min(scratch.steps.len());
         note(ctx, chain, phase, scratch, stopped, is_sampled);
+        if stopped == scratch.steps.len() && scratch.edits.is_empty() && !is_rerouted {
+            announced.withdraw();
+            return Ok(CallOutcome::Passed);
+        }
         let stop = scratch.steps.get(stopped).zip(scratch.places.get(stopped));
         // No verdict can delay an exchange that is over.
         let stop = stop.map(|(step, place)| (step.verdict, *place)).filter(|_| phase != Phase::Log);
@@ -250,7 +254,8 @@ fn view<'a>(ctx: &'a ExchangeCx<'_>, call: &PhaseCall) -> ExchangeView<'a> {
 #[inline]
 fn about<'a>(ctx: &'a ExchangeCx<'_>) -> ExchangeInfo<'a> {
     let (exchange, listener) = (&*ctx.exchange, &*ctx.listener);
-    let mut rng = ctx.worker.rng.borrow_mut();
+    // The generator's state has no more bits, so a second number would not be less predictable.
+    let bits = ctx.worker.rng.borrow_mut().bits();
     ExchangeInfo {
         peer: ctx.down.client.address().as_bytes(),
         peer_ip: ctx.down.client.peer.ip_address(),
@@ -265,7 +270,7 @@ fn about<'a>(ctx: &'a ExchangeCx<'_>) -> ExchangeInfo<'a> {
         started_unix_us: exchange.filtering.started_unix_us,
         duration_us: exchange.filtering.duration_us,
         now: ctx.worker.timers.now(),
-        entropy: [rng.bits(), rng.bits()],
+        entropy: [bits, bits.rotate_left(32)],
         connection: ctx.down.client.number(),
         request_bytes: exchange.upload.data_bytes,
         response_bytes: exchange.answer.data_bytes,
