@@ -47,21 +47,13 @@ impl References<'_, '_, '_> {
             Some(redirect) => redirect.path.as_ref(),
             None => filters.path.as_ref(),
         };
+        let mirrors = self.mirrors(route, rule, draft, report);
         let kind = match &filters.redirect {
             _ if filters.is_unserved => failing(),
             Some(redirect) => ActionKind::Redirect(redirect_of(redirect, entrance)),
-            None => self.backends(route, rule, draft, report),
+            None => self.backends(route, rule, &mirrors, draft, report),
         };
-        let mut action = around(kind, rule);
-        action.mirrors = filters
-            .mirrors
-            .iter()
-            .filter_map(|mirror| {
-                let cluster = self.cluster(route, &mirror.backend, draft, report)?;
-                let (numerator, denominator) = (mirror.numerator, mirror.denominator);
-                Some(Mirror { cluster, numerator, denominator, host: MirrorHost::Same })
-            })
-            .collect();
+        let mut action = Action { mirrors, ..around(kind, rule) };
         if let Some(cors) = &filters.cors {
             let (default, own) = (CorsConfig::default(), cors.clone());
             let (default, own) = (BuiltinConfig::Cors(default), BuiltinConfig::Cors(own));
@@ -74,10 +66,27 @@ impl References<'_, '_, '_> {
         }
     }
 
+    fn mirrors(
+        &self,
+        route: &GatewayRoute,
+        rule: &RouteRule,
+        draft: &mut Draft<'_>,
+        report: &mut ProblemReport,
+    ) -> Vec<Mirror> {
+        let mirrors = rule.filters.mirrors.iter().filter_map(|mirror| {
+            let cluster = self.cluster(route, &mirror.backend, draft, report)?;
+            let (numerator, denominator) = (mirror.numerator, mirror.denominator);
+            Some(Mirror { cluster, numerator, denominator, host: MirrorHost::Same })
+        });
+        mirrors.collect()
+    }
+
+    /// Returns where requests go: one cluster, or several by weight, each with the mirrors of the rule.
     fn backends(
         &self,
         route: &GatewayRoute,
         rule: &RouteRule,
+        mirrors: &[Mirror],
         draft: &mut Draft<'_>,
         report: &mut ProblemReport,
     ) -> ActionKind {
@@ -95,6 +104,7 @@ impl References<'_, '_, '_> {
                 let shares = resolved.into_iter().filter(|(backend, _)| backend.weight > 0).map(
                     |(backend, cluster)| {
                         let mut action = around(cluster.map_or_else(failing, ActionKind::Cluster), rule);
+                        action.mirrors = mirrors.to_vec();
                         action.request_edits =
                             joined(&action.request_edits, &backend.request_edits, backend.place, report);
                         action.response_edits =

@@ -1,5 +1,6 @@
 //! Tests of eddy's behaviour where the text of the API leaves room, and of the status of objects.
 
+use eddy_config::ActionKind;
 use eddy_spec::Leniency;
 
 use crate::world::{accepted, ask, check, told};
@@ -153,6 +154,26 @@ fn backends_are_weighted_and_missing_ones_respond_500() {
     check("{name: none, port: 1, weight: 2}, {name: s, port: 1}", "500 2, default/s:1 1");
     check("{name: s, port: 1, kind: Other, group: x.y}", "500 1");
     check("{name: s, port: 1, namespace: other}", "500 1");
+}
+
+#[test]
+fn a_request_is_mirrored_whichever_backend_it_goes_to() {
+    let mirror = "filters: [{type: RequestMirror, requestMirror: {backendRef: {name: s, port: 2}}}]";
+    let edit = "filters: [{type: RequestHeaderModifier, requestHeaderModifier: {remove: [x]}}]";
+    for backends in
+        ["{name: s, port: 1}, {name: none, port: 1}".to_owned(), format!("{{name: s, port: 1, {edit}}}")]
+    {
+        let checked = accepted(&format!(
+            "{BASE}---\n{{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {{name: r}}, spec: {{parentRefs: [{{name: gw}}], rules: [{{{mirror}, backendRefs: [{backends}]}}]}}}}\n"
+        ));
+        let action = ask(&checked.config, "127.0.0.1:80", GET).action.unwrap();
+        let ActionKind::Split(shares) = &action.kind else { panic!("{action:?}") };
+        for share in shares {
+            let names =
+                share.action.mirrors.iter().map(|mirror| &*checked.config.clusters[mirror.cluster].name);
+            assert_eq!(names.collect::<Vec<_>>(), ["default/s:2"], "{backends}");
+        }
+    }
 }
 
 #[test]
