@@ -23,14 +23,12 @@ use crate::host::{FilterHost, note_worker};
 use crate::plan::{GatewayPlan, PlanView, Ready};
 use crate::report::ClusterReport;
 use crate::runtime::{Pressure, Room, ServiceParts};
+use crate::session::DRAIN_IDLE_TIMEOUT;
 use crate::stats::Stats;
 use crate::worker::WorkerParts;
 
 /// Time that a worker has to follow a command.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time that a drain leaves idle connections open, so that their clients can send one more request and learn of the
-/// close from its response.
-const IDLE_CLOSE_DELAY: Duration = Duration::from_secs(2);
 /// Time that the end of a drain waits for access log entries to be written.
 const ACCESS_LOG_FLUSH_TIME_MAX: Duration = Duration::from_secs(2);
 /// Maximum number of commands queued for a worker.
@@ -201,7 +199,7 @@ impl Gateway {
             let left = patience.min(deadline.saturating_sub(begun.elapsed()));
             matches!(drained.recv_timeout(left), Err(RecvTimeoutError::Disconnected))
         };
-        if !is_drained(IDLE_CLOSE_DELAY) {
+        if !is_drained(DRAIN_IDLE_TIMEOUT) {
             for worker in &self.workers {
                 if let Err(error) = worker.send(WorkerCommand::CloseIdle) {
                     tracing::warn!(%error, "cannot send the close-idle command to a worker");

@@ -10,6 +10,8 @@ use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wait::next_look;
 use eddy_e2e::wire::{ClientEvent, ConnectionEnd, DEADLINE, WireClient, within};
 use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 const GET: &str = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -63,6 +65,42 @@ async fn a_stop_completes_exchanges_and_announces_the_close() -> Result<()> {
         ensure!(status.success(), "{signal:?}: {status}");
         ensure!(WireClient::connect(gateway.address()).await.is_err(), "the address still answers");
     }
+    Ok(())
+}
+
+/// A response that began before the drain has not announced the end of its connection.
+#[tokio::test]
+async fn a_connection_whose_response_ends_late_in_a_drain_is_closed() -> Result<()> {
+    let gate = Gate::default();
+    let waits = gate.clone();
+    let origin = TapOrigin::with(move |_| {
+        OriginScript::steps([
+            ScriptStep::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nab".to_vec()),
+            ScriptStep::AwaitGate(waits.clone()),
+            ScriptStep::Send(b"cd".to_vec()),
+        ])
+    })
+    .await?;
+    let mut gateway = GatewayConfigBuilder::new().top("drain_timeout: 60s").before(&origin).await?;
+    let mut client = TcpStream::connect(gateway.address()).await?;
+    client.write_all(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    let mut heard = Vec::new();
+    within("the first half", async {
+        while !heard.ends_with(b"ab") {
+            ensure!(client.read_buf(&mut heard).await? > 0, "the connection ended early");
+        }
+        Ok(())
+    })
+    .await??;
+    let mut idle = gateway.client().await?;
+    gateway.signal(Signal::TERM)?;
+    // Idle connections are closed once, after a moment; this one is not idle then.
+    idle.end().await?;
+    gate.open();
+    within("the end", client.read_to_end(&mut heard)).await??;
+    ensure!(heard.ends_with(b"abcd"), "{}", String::from_utf8_lossy(&heard));
+    let status = gateway.exited(DEADLINE).await?;
+    ensure!(status.success() && !gateway.lines().text().contains("drain timeout"), "{status}");
     Ok(())
 }
 

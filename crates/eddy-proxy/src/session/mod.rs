@@ -11,4 +11,4 @@ mod serve;
 
 pub(crate) use datagram::{SessionFlows, take_datagrams};
 pub(crate) use listener::{ListenerHandle, has_room};
-pub(crate) use serve::{ConnectionSlot, serve};
+pub(crate) use serve::{ConnectionSlot, DRAIN_IDLE_TIMEOUT, serve};

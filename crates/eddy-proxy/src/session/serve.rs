@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Duration;
 
 use eddy_http::{DetectedProtocol, spoken};
 use eddy_ids::Millis;
@@ -18,6 +19,10 @@ use crate::session::http2::serve_http2;
 use crate::session::listener::ListenerHandle;
 use crate::stats::ListenerSeries;
 use crate::worker::Worker;
+
+/// Time that a connection stays open without a request while the gateway drains, so that its client can send one more
+/// request and learn of the close from its response.
+pub(crate) const DRAIN_IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Serves a connection until one side ends it.
 ///
@@ -71,7 +76,7 @@ async fn converse(
     worker: &Rc<Worker>,
     handle: &Rc<ListenerHandle>,
 ) -> ConnectionHandoff {
-    while let Some(timeout) = next_request_timeout(handle, down) {
+    while let Some(timeout) = next_request_timeout(worker, handle, down) {
         if down.idle(timeout, worker).await != Wake::Readable {
             break;
         }
@@ -140,12 +145,14 @@ fn open(handle: &ListenerHandle, down: Downstream) -> Option<(Downstream, Option
 }
 
 /// Returns the timeout for the next request, or `None` when no further request is served.
-fn next_request_timeout(handle: &ListenerHandle, down: &Downstream) -> Option<Millis> {
+fn next_request_timeout(worker: &Worker, handle: &ListenerHandle, down: &Downstream) -> Option<Millis> {
     let listener = handle.current()?;
     let timeouts = &listener.config.timeouts;
     // A new client is expected to send its first request soon.
     let timeout = if down.requests == 0 { timeouts.head } else { timeouts.idle };
-    Some(Millis::of(timeout))
+    // A response that began before a drain has not announced its end; the connection is idle from here on.
+    let is_draining = worker.is_draining.get();
+    Some(Millis::of(if is_draining { timeout.min(DRAIN_IDLE_TIMEOUT) } else { timeout }))
 }
 
 /// Capacity taken by a connection or a datagram session from the moment it is accepted, so that a burst never exceeds a
