@@ -20,6 +20,8 @@ fn example(name: &str, changes: &[(&str, &str)]) -> Result<String> {
     }
     let text = text
         .replace("127.0.0.1:8080", "LISTEN")
+        // The services of these tests control each byte of HTTP/1.1.
+        .replace(", protocol: http2", "")
         .replace("127.0.0.1:50051", "ORIGIN")
         .replace("127.0.0.1:50052", "OTHER")
         .replace("descriptors: ./", &format!("descriptors: {}/", folder.display()));
