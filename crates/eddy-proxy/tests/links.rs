@@ -159,16 +159,23 @@ fn a_request_whose_body_was_partly_sent_is_not_sent_again() {
         // The body has no data and is complete.
         ("Transfer-Encoding: chunked", "0\r\n\r\n", "0\r\n\r\n"),
     ] {
-        let (_gateway, address, serving) = start_scripted(vec![Box::new(move |mut link| {
+        let first: ConnectionScript = Box::new(move |mut link| {
             serve_get(&mut link);
             until(&mut link, "\r\n\r\n");
             until(&mut link, end);
-        })]);
+        });
+        // Would answer the request if it were sent again.
+        let second: ConnectionScript = Box::new(|mut link| {
+            until(&mut link, "\r\n\r\n");
+            send(&mut link, OK);
+        });
+        let (_gateway, address, serving) = start_scripted(vec![first, second]);
         let mut client = connect(address);
         ask(&mut client);
         send(&mut client, &format!("POST / HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n{sent}"));
         let heard = until(&mut client, "\r\n\r\n");
         assert!(heard.starts_with("HTTP/1.1 502 "), "{fields}: {heard}");
+        ask(&mut connect(address));
         serving.join().unwrap();
     }
 }
