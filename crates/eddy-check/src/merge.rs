@@ -9,7 +9,7 @@ use eddy_spec::spec::GatewaySpec;
 
 use super::names::format_position;
 
-/// Merges `other` into `united`: lists are concatenated, mappings of names are merged. A key or name that occurs in
+/// Merges `other` into `united`: listeners are concatenated, mappings of names are merged. A key or name that occurs in
 /// both is an error that names both positions.
 pub fn unite(
     united: &mut GatewaySpec,

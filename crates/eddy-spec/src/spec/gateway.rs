@@ -13,8 +13,8 @@ use crate::value::{
 mapping! {
     /// The complete configuration.
     ///
-    /// It may be split into several files: lists are concatenated, mappings are merged, and a key that occurs in two
-    /// files is an error.
+    /// It may be split into several files: the listeners of all form one list, routes, clusters and filters are merged
+    /// by name, and a key or name that occurs in two files is an error.
     GatewaySpec as "the configuration" {
         /// Number of workers. Each worker serves clients on its own thread.
         optional workers: Number<1, 256>, otherwise "one for each core that is available to eddy", example "4";
