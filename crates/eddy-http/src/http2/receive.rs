@@ -312,8 +312,23 @@ impl Http2 {
         Ok(())
     }
 
+    /// Whether another stream may be opened. A stream that both sides have ended is closed for the peer, which may open
+    /// the next one before its exchange is over here; there are at most as many of these as open ones. A stream that
+    /// the peer has reset counts until its exchange is over.
+    ///
+    /// # Spec
+    /// RFC 9113 §5.1.2.
+    fn has_room_for_stream(&self) -> bool {
+        let (held, most) = (self.streams.len(), self.limits.streams_max as usize);
+        let is_closed = |stream: &Http2StreamState| {
+            stream.is_recv_ended && stream.is_send_ended && stream.reset.is_none()
+        };
+        held < most
+            || held < 2 * most && self.streams.values().filter(|stream| !is_closed(stream)).count() < most
+    }
+
     fn accept(&mut self, id: u32, is_ended: bool, excess: usize) -> Result<(), Refused> {
-        if self.streams.len() >= self.limits.streams_max as usize || !self.may_hold(excess) {
+        if !self.has_room_for_stream() || !self.may_hold(excess) {
             return Err(Refused::Stream(id, ErrorCode::RefusedStream));
         }
         let arrived =

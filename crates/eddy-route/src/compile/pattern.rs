@@ -370,3 +370,23 @@ const TEXT_BYTES_MIN: usize = 2;
 
 /// Maximum nesting of an expression.
 const NEST_MAX: u32 = 64;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_texts_that_every_match_contains_are_required() {
+        for (expression, expected) in [
+            ("/a.*(?:bcd)?", &[][..]),
+            ("/a.*(?:bcd)*ef", &["ef"]),
+            ("/a.*(?:bcd)+ef.*g", &["bcd", "ef"]),
+            ("/a.*(?:bcd|ef).*gh", &["gh"]),
+        ] {
+            let pattern = Pattern::build(expression, RegexMatchMode::Whole, Groups::Ignored).unwrap();
+            let required = pattern.required_literals();
+            let texts: Vec<_> = required.iter().map(|text| std::str::from_utf8(text).unwrap()).collect();
+            assert_eq!(texts, expected, "{expression}");
+        }
+    }
+}

@@ -22,6 +22,27 @@ fn streams_are_limited_until_their_exchanges_are_over() {
 }
 
 #[test]
+fn a_stream_that_both_sides_have_ended_leaves_room_for_the_next() {
+    let mut client = Http2TestClient::new(Http2Limits { streams_max: 2, ..Http2Limits::default() });
+    // Their exchanges go on, although the client has the whole responses.
+    for id in [1, 3] {
+        client.asks(id, ENDS, &GET).unwrap();
+        client.server.send_head(id, b"HTTP/1.1 204 No Content\r\n\r\n", true).unwrap();
+    }
+    client.hears();
+    for id in [5, 7] {
+        client.asks(id, ENDS, &GET).unwrap();
+    }
+    assert_eq!(client.asks(9, ENDS, &GET), None, "two streams are open");
+    for id in [5, 7] {
+        client.server.send_head(id, b"HTTP/1.1 204 No Content\r\n\r\n", true).unwrap();
+    }
+    assert_eq!(client.asks(11, ENDS, &GET), None, "no more than twice as many are held");
+    client.server.finish(1, ErrorCode::Internal);
+    client.asks(13, ENDS, &GET).unwrap();
+}
+
+#[test]
 fn an_early_response_ends_the_request_without_error() {
     let mut client = client();
     client.asks(1, OPEN, &GET).unwrap();
