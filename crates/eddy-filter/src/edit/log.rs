@@ -20,13 +20,13 @@ impl EditLog {
 
     /// Removes all records, and frees memory beyond what edits of a head need.
     pub fn clear(&mut self) {
-        if !self.bytes.is_empty() {
-            self.truncate(0);
-        }
         if self.bytes.capacity() > KEPT_BYTES_MAX {
+            // Memory that is freed need not be zeroed.
             self.zeroed_from = UNKNOWN;
+            self.bytes.clear();
             self.bytes.shrink_to(KEPT_BYTES_MAX);
         }
+        self.truncate(0);
     }
 
     /// Removes the records after the first `len` bytes.

@@ -26,7 +26,7 @@ pub(crate) const DRAIN_IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Serves a connection until one side ends it.
 ///
-/// Its state is most of what an idle connection holds. A function rather than an `async fn`, whose state would hold the
+/// The future is most of the memory of an idle connection. This is not an `async fn`, whose future would hold the
 /// arguments twice.
 pub(crate) fn serve(place: ConnectionSlot, stream: Stream, peer: PeerAddress) -> impl Future<Output = ()> {
     let timer = place.worker.timers.timer();

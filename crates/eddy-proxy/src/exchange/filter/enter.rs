@@ -112,6 +112,7 @@ pub(crate) fn enter(
         };
         let stopped = stopped.min(scratch.steps.len());
         note(ctx, chain, phase, scratch, stopped, is_sampled);
+        // Most crossings end here: every filter has continued, and none has changed anything.
         if stopped == scratch.steps.len() && scratch.edits.is_empty() && !is_rerouted {
             announced.withdraw();
             return Ok(CallOutcome::Passed);
