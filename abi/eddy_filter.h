@@ -193,7 +193,7 @@ typedef struct eddy_call {
   eddy_text authority; /* host or host:port; empty if an HTTP/1.0 client sent none */
   eddy_text scheme;    /* "http" or "https" */
   eddy_text body;      /* in body phases */
-  const eddy_about *about;
+  const eddy_about *about; /* null until `eddy_host.about` is called, if EDDY_LIBRARY_ASKS_ABOUT */
   uint8_t *edits;      /* buffer for edits */
   uint32_t edits_cap;
   uint32_t edits_len;  /* out */
@@ -315,6 +315,9 @@ typedef struct eddy_host {
 
   /* Soft memory limit for a language runtime in the library; 0: none. */
   uint64_t memory_soft_bytes;
+
+  /* Sets `about` of the call, if it is null. Only on the thread of the call, and during it. */
+  int32_t (*about)(eddy_call *call);
 } eddy_host;
 
 /* Properties of a configured filter. */
@@ -354,7 +357,12 @@ typedef struct eddy_library {
 
   /* The process is ending. May be null. */
   void (*stop)(void);
+
+  uint32_t flags; /* EDDY_LIBRARY_* */
+  uint32_t reserved;
 } eddy_library;
+
+#define EDDY_LIBRARY_ASKS_ABOUT 1u /* asks for `eddy_call.about` when a filter needs it, so that others do not pay for it */
 
 /* The only symbol that a library exports. Called once, before all other functions. Null means that it does not support
  * this host; it has then logged the reason with `host->log` and filter 0. */

@@ -60,7 +60,8 @@ impl ClientConfig {
     /// Without a trusted peer it is the peer address. If a trusted peer sends fewer addresses than the position
     /// requires, it did not forward a request, so the peer itself is the client.
     pub fn client(&self, view: &ExchangeView<'_>) -> ClientAddress {
-        let peer = view.about.peer_ip.map_or(ClientAddress::Unix, |ip| ClientAddress::Ip(ip.to_canonical()));
+        let peer =
+            view.about().peer_ip.map_or(ClientAddress::Unix, |ip| ClientAddress::Ip(ip.to_canonical()));
         if self.forwarded_position == 0 {
             return peer;
         }

@@ -33,7 +33,7 @@ impl BodyLimit {
         let (bytes_max, fields, bytes) = match (view.phase, &view.response) {
             (Phase::RequestHead, _) => (self.config.request_bytes_max, view.request.fields, 0),
             (Phase::RequestBody, _) => {
-                (self.config.request_bytes_max, Fields::default(), view.about.request_bytes)
+                (self.config.request_bytes_max, Fields::default(), view.about().request_bytes)
             }
             // Local replies are exempt. A response head without a body may still announce a large one (HEAD, 304).
             (_, Some(response)) if response.is_local => return false,
@@ -41,7 +41,7 @@ impl BodyLimit {
                 (self.config.response_bytes_max, response.fields, 0)
             }
             (Phase::ResponseBody, _) => {
-                (self.config.response_bytes_max, Fields::default(), view.about.response_bytes)
+                (self.config.response_bytes_max, Fields::default(), view.about().response_bytes)
             }
             _ => return false,
         };

@@ -90,7 +90,7 @@ impl Builtin for FaultFilter {
         if view.phase != Phase::RequestHead || !self.is_meant(view) {
             return Verdict::Continue;
         }
-        let [first, second] = draw(view.about.entropy, self.seed);
+        let [first, second] = draw(view.about().entropy, self.seed);
         if let Some(abort) = self.config.abort.filter(|abort| is_in_fraction(first, abort.share.0)) {
             self.aborted.count(answer.worker);
             let has_body = !matches!(abort.status, 204 | 205 | 304);

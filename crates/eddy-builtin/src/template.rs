@@ -127,7 +127,7 @@ impl TemplateString {
                     out.push(response.fields.first_named(name).unwrap_or_default());
                 }
                 TemplatePart::Metadata { space, key } => {
-                    let value = view.about.metadata.and_then(|metadata| metadata.get(space, key));
+                    let value = view.about().metadata.and_then(|metadata| metadata.get(space, key));
                     push_json(value.unwrap_or_default(), out);
                 }
             }
@@ -137,7 +137,7 @@ impl TemplateString {
 
 impl Fact {
     fn write(self, view: &ExchangeView<'_>, out: &mut Scratch) {
-        let (request, about) = (&view.request, &view.about);
+        let (request, about) = (&view.request, view.about());
         let (path, query) = match request.target.iter().position(|byte| *byte == b'?') {
             Some(at) => request.target.split_at(at),
             None => (request.target, &[] as &[u8]),

@@ -39,7 +39,10 @@ pub struct LibraryCall<'a> {
 }
 
 /// Filter to be entered in a crossing, with its result.
+///
+/// Native guests read and write it in place, so its layout is that of `eddy_step` in `abi/eddy_filter.h`.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 pub struct FilterInvocation {
     /// The library's number of the filter.
     pub filter: u64,
@@ -53,8 +56,15 @@ pub struct FilterInvocation {
     pub nanos: u32,
     /// Verdict; written by the library.
     pub verdict: Verdict,
-    /// Whether the filter must not run on the worker's thread.
-    pub is_blocking: bool,
+    /// Flags of the filter ABI: [`Self::BLOCKING`].
+    pub flags: u8,
+    /// Reserved by the filter ABI.
+    pub reserved: [u8; 6],
+}
+
+impl FilterInvocation {
+    /// Flag of a filter that must not run on the worker's thread.
+    pub const BLOCKING: u8 = 1;
 }
 
 /// Ended exchange, for a filter that has state of it.

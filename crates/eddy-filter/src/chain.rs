@@ -114,7 +114,8 @@ fn template(step: &ChainStep) -> FilterInvocation {
         id: step.filter.id,
         nanos: 0,
         verdict: Verdict::Continue,
-        is_blocking: step.filter.policy.is_blocking,
+        flags: if step.filter.policy.is_blocking { FilterInvocation::BLOCKING } else { 0 },
+        reserved: [0; 6],
     }
 }
 

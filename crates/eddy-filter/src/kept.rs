@@ -1,20 +1,29 @@
 //! Owned copies of views, for filters whose exchange pauses: nothing is borrowed after the crossing.
 
-use eddy_http::{Field, Fields};
+use eddy_http::{Field, Fields, Method, Version};
 
 use crate::metadata::DynamicMetadata;
-use crate::view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};
+use crate::phase::Phase;
+use crate::view::{ExchangeFacts, ExchangeInfo, ExchangeView, RequestView, ResponseView};
 
 /// Owned copy of an [`ExchangeView`].
 #[derive(Debug)]
 pub struct KeptView {
-    /// View with all borrowed parts empty.
-    bare: ExchangeView<'static>,
+    phase: Phase,
+    is_end: bool,
+    is_buffered: bool,
+    method: Method,
+    version: Version,
+    is_tls: bool,
+    /// Status of the response, and whether it is a local reply.
+    answer: Option<(u16, bool)>,
     request: KeptFields,
     response: KeptFields,
     trailers: KeptFields,
     body: Vec<u8>,
     texts: Texts,
+    /// Information with all borrowed parts empty.
+    about: ExchangeInfo<'static>,
     metadata: Option<DynamicMetadata>,
 }
 
@@ -40,14 +49,21 @@ impl KeptView {
     /// # Cost
     /// Copies heads, body and metadata, in a handful of allocations.
     pub fn of(view: &ExchangeView<'_>) -> Self {
-        let (request, response) = (&view.request, view.response.unwrap_or_default());
-        let [peer, local, listener, rule, cluster, endpoint, request_id, details] = view.about.texts();
+        let ExchangeView { phase, is_end, is_buffered, request, response, trailers, body, facts } = view;
+        let about = facts.info();
+        let [peer, local, listener, rule, cluster, endpoint, request_id, details] = about.texts();
         Self {
-            bare: view.with(Borrowed::default()),
+            phase: *phase,
+            is_end: *is_end,
+            is_buffered: *is_buffered,
+            method: request.method,
+            version: request.version,
+            is_tls: request.is_tls,
+            answer: response.map(|response| (response.status, response.is_local)),
             request: KeptFields::of(request.fields),
-            response: KeptFields::of(response.fields),
-            trailers: KeptFields::of(view.trailers),
-            body: view.body.to_vec(),
+            response: KeptFields::of(response.unwrap_or_default().fields),
+            trailers: KeptFields::of(*trailers),
+            body: body.to_vec(),
             texts: Texts::of([
                 request.method_name,
                 request.target,
@@ -61,83 +77,8 @@ impl KeptView {
                 request_id,
                 details,
             ]),
-            metadata: view.about.metadata.cloned(),
-        }
-    }
-
-    /// Returns the copied view.
-    pub fn view(&self) -> ExchangeView<'_> {
-        self.bare.with(Borrowed {
-            request: self.request.fields(),
-            response: self.response.fields(),
-            trailers: self.trailers.fields(),
-            body: &self.body,
-            texts: self.texts.all(),
-            metadata: self.metadata.as_ref(),
-        })
-    }
-}
-
-/// Borrowed parts of a view.
-#[derive(Default)]
-struct Borrowed<'a> {
-    request: Fields<'a>,
-    response: Fields<'a>,
-    trailers: Fields<'a>,
-    body: &'a [u8],
-    texts: [&'a [u8]; TEXTS],
-    metadata: Option<&'a DynamicMetadata>,
-}
-
-impl ExchangeView<'_> {
-    /// Replaces all borrowed parts of the view.
-    fn with<'b>(&self, borrowed: Borrowed<'b>) -> ExchangeView<'b> {
-        let Borrowed { request, response, trailers, body, texts, metadata } = borrowed;
-        let [
-            method_name,
-            target,
-            authority,
-            peer,
-            local,
-            listener,
-            rule,
-            cluster,
-            endpoint,
-            request_id,
-            details,
-        ] = texts;
-        let about = &self.about;
-        ExchangeView {
-            phase: self.phase,
-            is_end: self.is_end,
-            is_buffered: self.is_buffered,
-            request: RequestView {
-                fields: request,
-                method: self.request.method,
-                method_name,
-                target,
-                authority,
-                version: self.request.version,
-                is_tls: self.request.is_tls,
-            },
-            response: self.response.map(|own| ResponseView {
-                fields: response,
-                status: own.status,
-                is_local: own.is_local,
-            }),
-            trailers,
-            body,
             about: ExchangeInfo {
-                peer,
                 peer_ip: about.peer_ip,
-                local,
-                listener,
-                rule,
-                cluster,
-                endpoint,
-                request_id,
-                details,
-                metadata,
                 started_unix_us: about.started_unix_us,
                 duration_us: about.duration_us,
                 now: about.now,
@@ -146,7 +87,54 @@ impl ExchangeView<'_> {
                 request_bytes: about.request_bytes,
                 response_bytes: about.response_bytes,
                 attempts: about.attempts,
+                ..ExchangeInfo::UNKNOWN
             },
+            metadata: about.metadata.cloned(),
+        }
+    }
+
+    /// Returns the copied view.
+    pub fn view(&self) -> ExchangeView<'_> {
+        let [method_name, target, authority, ..] = self.texts.all();
+        ExchangeView {
+            phase: self.phase,
+            is_end: self.is_end,
+            is_buffered: self.is_buffered,
+            request: RequestView {
+                fields: self.request.fields(),
+                method: self.method,
+                method_name,
+                target,
+                authority,
+                version: self.version,
+                is_tls: self.is_tls,
+            },
+            response: self.answer.map(|(status, is_local)| ResponseView {
+                fields: self.response.fields(),
+                status,
+                is_local,
+            }),
+            trailers: self.trailers.fields(),
+            body: &self.body,
+            facts: self,
+        }
+    }
+}
+
+impl ExchangeFacts for KeptView {
+    fn info(&self) -> ExchangeInfo<'_> {
+        let [_, _, _, peer, local, listener, rule, cluster, endpoint, request_id, details] = self.texts.all();
+        ExchangeInfo {
+            peer,
+            local,
+            listener,
+            rule,
+            cluster,
+            endpoint,
+            request_id,
+            details,
+            metadata: self.metadata.as_ref(),
+            ..self.about
         }
     }
 }
@@ -198,11 +186,10 @@ const TEXTS: usize = 11;
 mod tests {
     use std::net::{IpAddr, Ipv4Addr};
 
-    use eddy_http::{FieldId, Method, Span, Version};
+    use eddy_http::{FieldId, Span};
     use eddy_ids::WorkerTime;
 
     use super::*;
-    use crate::phase::Phase;
 
     fn field(name: Span, value: Span) -> Field {
         Field { name, value, id: FieldId::Other, ..Field::default() }
@@ -234,7 +221,7 @@ mod tests {
             response: Some(ResponseView { fields: response.fields(), status: 207, is_local: true }),
             trailers: trailers.fields(),
             body: b"body",
-            about: ExchangeInfo {
+            facts: &ExchangeInfo {
                 peer: b"peer",
                 peer_ip: Some(IpAddr::V4(Ipv4Addr::LOCALHOST)),
                 local: b"local",
@@ -269,7 +256,7 @@ mod tests {
             response: None,
             trailers: Fields::default(),
             body: b"",
-            about: ExchangeInfo::default(),
+            facts: &ExchangeInfo::UNKNOWN,
         };
         assert_eq!(format!("{:?}", KeptView::of(&view).view()), format!("{view:?}"));
     }

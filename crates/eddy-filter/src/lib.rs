@@ -48,4 +48,4 @@ pub use run::{
     BodyPart, BodyState, FailureOutcome, FilterPause, FilterRun, HeadState, IncomingBody, MessageRun,
     PhaseCall, RunOutput, StepOrder, StepResult,
 };
-pub use view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};
+pub use view::{ExchangeFacts, ExchangeInfo, ExchangeView, RequestView, ResponseView};

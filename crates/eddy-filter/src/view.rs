@@ -1,5 +1,6 @@
 //! View of an exchange in one phase, for filters.
 
+use std::fmt;
 use std::net::IpAddr;
 
 use eddy_http::{Fields, Method, Version};
@@ -25,11 +26,40 @@ pub struct ExchangeView<'a> {
     pub trailers: Fields<'a>,
     /// Body data, in the body phases.
     pub body: &'a [u8],
-    /// Information about the exchange besides the messages.
-    pub about: ExchangeInfo<'a>,
+    /// Source of the information about the exchange besides the messages.
+    pub facts: &'a dyn ExchangeFacts,
 }
 
-impl ExchangeView<'_> {
+/// Source of the information about an exchange, which is put together only for filters that ask: most don't.
+pub trait ExchangeFacts {
+    /// Returns the information.
+    ///
+    /// # Cost
+    /// Some fifty loads and stores; nothing is copied.
+    fn info(&self) -> ExchangeInfo<'_>;
+}
+
+impl ExchangeFacts for ExchangeInfo<'_> {
+    fn info(&self) -> ExchangeInfo<'_> {
+        *self
+    }
+}
+
+impl fmt::Debug for dyn ExchangeFacts + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.info().fmt(f)
+    }
+}
+
+impl<'a> ExchangeView<'a> {
+    /// Returns the information about the exchange besides the messages.
+    ///
+    /// # Cost
+    /// That of [`ExchangeFacts::info`].
+    pub fn about(&self) -> ExchangeInfo<'a> {
+        self.facts.info()
+    }
+
     /// Whether the piece is the last of its body: nothing follows, or only trailers.
     pub fn is_last_piece(&self) -> bool {
         self.is_end || !self.trailers.is_empty()
@@ -108,6 +138,28 @@ pub struct ExchangeInfo<'a> {
 }
 
 impl<'a> ExchangeInfo<'a> {
+    /// Information of which nothing is known.
+    pub const UNKNOWN: ExchangeInfo<'static> = ExchangeInfo {
+        peer: b"",
+        peer_ip: None,
+        local: b"",
+        listener: b"",
+        rule: b"",
+        cluster: b"",
+        endpoint: b"",
+        request_id: b"",
+        details: b"",
+        metadata: None,
+        started_unix_us: 0,
+        duration_us: 0,
+        now: WorkerTime::ZERO,
+        entropy: [0; 2],
+        connection: 0,
+        request_bytes: 0,
+        response_bytes: 0,
+        attempts: 0,
+    };
+
     /// Returns the texts in member order, which is the order of the filter ABI.
     pub fn texts(&self) -> [&'a [u8]; 8] {
         [

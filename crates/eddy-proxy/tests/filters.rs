@@ -1193,7 +1193,7 @@ fn the_end_of_every_state_is_reported_once() {
             }
             assert!(*said.state >= 100);
             if view.phase == Phase::Log {
-                assert!(view.about.duration_us > 0 && view.response.is_some());
+                assert!(view.about().duration_us > 0 && view.response.is_some());
                 log_count.fetch_add(1, Relaxed);
                 return Verdict::Pause;
             }
@@ -1236,7 +1236,7 @@ fn metadata_is_passed_along_the_chain() {
         })
         .hook(HEADS, |view, said| {
             if view.phase == Phase::ResponseHead {
-                let user = view.about.metadata.unwrap().get(b"auth", b"user").unwrap_or(b"nobody");
+                let user = view.about().metadata.unwrap().get(b"auth", b"user").unwrap_or(b"nobody");
                 said.edit(&FilterEdit::Set { name: b"x-user", value: user });
             }
             Verdict::Continue
@@ -1269,7 +1269,7 @@ fn exchange_info_is_current_in_each_phase() {
     let (origin, _seen) = start_origin(&[OK]);
     let place = Setup { keys: "request_id: x-request-id, name: front,", ..Setup::default() }
         .hook(HEADS, move |view, said| {
-            let about = &view.about;
+            let about = view.about();
             assert!(about.peer.starts_with(b"127.0.0.1:") && about.peer_ip.is_some());
             assert_eq!(
                 (about.listener, about.rule, about.cluster),

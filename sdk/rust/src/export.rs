@@ -128,6 +128,8 @@ pub unsafe fn open<L: FilterSet>(host: *const abi::AbiHost) -> *const abi::AbiLi
         run,
         event,
         stop: None,
+        flags: abi::LIBRARY_ASKS_ABOUT,
+        reserved: 0,
     }))
 }
 

@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::slice;
 
 use crate::abi;
+use crate::host;
 use crate::phase::Phase;
 
 /// A call of the host whose memory can be read during `'a`.
@@ -78,7 +79,15 @@ impl<'a> CallView<'a> {
         self.text(self.call().body)
     }
 
+    /// Returns the facts about the exchange; asks the host for them at first.
     pub(crate) fn about(&self) -> Option<&'a abi::AbiAbout> {
+        if self.call().about.is_null()
+            && let Some(host) = host::host()
+        {
+            // SAFETY: the host sets a member of its call, of which no reference is alive; it refuses a call that this
+            // thread is not in.
+            unsafe { (host.about)(self.call.cast_mut()) };
+        }
         // SAFETY: null, or a structure of the host that is unchanged during 'a (see `new`).
         unsafe { self.call().about.as_ref() }
     }

@@ -181,9 +181,13 @@ unsafe extern "C" fn cancel(_: u32, _: u64) -> i32 {
     abi::UNKNOWN
 }
 
+unsafe extern "C" fn about(_: *mut abi::AbiCall) -> i32 {
+    abi::UNKNOWN
+}
+
 static HOST: abi::AbiHost = abi::AbiHost {
     abi: abi::ABI,
-    size: 72,
+    size: 80,
     workers: 1,
     level: abi::INFO,
     resume,
@@ -193,6 +197,7 @@ static HOST: abi::AbiHost = abi::AbiHost {
     send,
     cancel,
     memory_soft_bytes: 0,
+    about,
 };
 
 const ROUNDS: u32 = if cfg!(debug_assertions) { 1 } else { 20 };

@@ -54,12 +54,12 @@ structures! {
     }
     "eddy_event" = AbiEvent { size, kind, token, filter, worker, status, head, body }
     "eddy_host" = AbiHost {
-        abi, size, workers, level, resume, edits_grow, log, metric, send, cancel, memory_soft_bytes,
+        abi, size, workers, level, resume, edits_grow, log, metric, send, cancel, memory_soft_bytes, about,
     }
     "eddy_filter_info" = FilterInfo { size, interest, filter, flags, reserved }
     "eddy_library" = AbiLibrary {
         abi, size, sdk, toolchain, filters, filters_len, filter_new, config_new, config_free, filter_free, run,
-        event, stop,
+        event, stop, flags, reserved,
     }
 }
 

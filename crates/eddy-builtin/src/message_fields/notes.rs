@@ -45,7 +45,7 @@ impl<'a> ExtractionWriter<'a> {
         answer: &mut PhaseContext<'_>,
     ) -> ExtractionReport {
         let mut found = ExtractionReport::default();
-        let mut notes = Notes::new(answer.view.about.metadata, self.which);
+        let mut notes = Notes::new(answer.view.about().metadata, self.which);
         let mut text = Vec::new();
         for field in &extraction.fields {
             text.clear();

@@ -59,7 +59,7 @@ impl RateLimit {
     }
 
     fn take(&self, view: &ExchangeView<'_>, worker: u16) -> BucketTake {
-        let now = view.about.now;
+        let now = view.about().now;
         match &self.stocks {
             Stocks::All(common) => common.take(self.rate, worker, now),
             Stocks::Client { client, ipv6_mask, table } => {

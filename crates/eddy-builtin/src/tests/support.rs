@@ -8,9 +8,9 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use eddy_filter::{
-    DynamicMetadata, EditLog, ExchangeInfo, ExchangeView, FilterEdit, FilterInfo, FilterInvocation,
-    FilterLibrary, FilterLogLevel, Handle, HostApi, HostError, LibraryCall, MetricRegistry, Phase,
-    RequestView, ResponseView, Verdict,
+    DynamicMetadata, EditLog, ExchangeFacts, ExchangeInfo, ExchangeView, FilterEdit, FilterInfo,
+    FilterInvocation, FilterLibrary, FilterLogLevel, Handle, HostApi, HostError, LibraryCall, MetricRegistry,
+    Phase, RequestView, ResponseView, Verdict,
 };
 use eddy_http::{Fields, HeadLimits, Method, RequestHead, ResponseHead};
 use eddy_ids::{Millis, WorkerTime};
@@ -155,23 +155,29 @@ impl TestExchange {
             response,
             trailers: self.trailers.as_ref().map_or_else(Fields::default, |(head, bytes)| head.fields(bytes)),
             body: &self.body,
-            about: ExchangeInfo {
-                peer: b"192.0.2.1:4711",
-                peer_ip: self.peer,
-                local: b"198.51.100.1:80",
-                listener: b"public",
-                rule: b"site/1",
-                cluster: b"users",
-                endpoint: if has_response { b"127.0.0.1:9000" } else { b"" },
-                request_id: b"id-1",
-                metadata: Some(&self.metadata),
-                started_unix_us: 1_700_000_000_123_456,
-                now: self.now,
-                entropy: self.entropy,
-                request_bytes: self.bytes_so_far,
-                response_bytes: self.bytes_so_far,
-                ..ExchangeInfo::default()
-            },
+            facts: self,
+        }
+    }
+}
+
+impl ExchangeFacts for TestExchange {
+    fn info(&self) -> ExchangeInfo<'_> {
+        ExchangeInfo {
+            peer: b"192.0.2.1:4711",
+            peer_ip: self.peer,
+            local: b"198.51.100.1:80",
+            listener: b"public",
+            rule: b"site/1",
+            cluster: b"users",
+            endpoint: if self.response.is_some() { b"127.0.0.1:9000" } else { b"" },
+            request_id: b"id-1",
+            metadata: Some(&self.metadata),
+            started_unix_us: 1_700_000_000_123_456,
+            now: self.now,
+            entropy: self.entropy,
+            request_bytes: self.bytes_so_far,
+            response_bytes: self.bytes_so_far,
+            ..ExchangeInfo::default()
         }
     }
 }

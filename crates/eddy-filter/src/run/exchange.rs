@@ -62,16 +62,17 @@ impl FilterRun {
     ) {
         steps.clear();
         places.clear();
+        let count = chain.steps().len();
+        if self.states.len() < count {
+            self.states.resize(count, 0);
+        }
+        let is_seen_by_all = !call.phase.is_reversed() || self.request.has_head_passed();
         for entry in call.entries(chain) {
-            let is_seen = !call.phase.is_reversed() || self.has_seen_request(entry.step);
+            let is_seen = is_seen_by_all || entry.step < self.reached;
             if self.skipped & bit(entry.step) != 0 || !is_seen {
                 continue;
             }
-            let position = usize::from(entry.step);
-            if self.states.len() <= position {
-                self.states.resize(chain.steps().len(), 0);
-            }
-            let state = self.states.get(position).copied().unwrap_or(0);
+            let state = self.states.get(usize::from(entry.step)).copied().unwrap_or(0);
             steps.push(FilterInvocation { state, ..entry.template });
             places.push(entry.step);
         }

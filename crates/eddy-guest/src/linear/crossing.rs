@@ -83,16 +83,6 @@ fn take(
     is_whole: bool,
 ) {
     let memory = instance.memory();
-    let mut steps = [abi::NativeStep::default(); CHAIN_FILTERS_MAX];
-    for (index, step) in steps.iter_mut().enumerate().take(count) {
-        let at = laid.steps + (index * size_of::<abi::NativeStep>()) as u64;
-        step.state = memory.u64(at + offset_of!(abi::NativeStep, state) as u64);
-        step.nanos = memory.u32(at + offset_of!(abi::NativeStep, nanos) as u64);
-        step.verdict = memory.u8(at + offset_of!(abi::NativeStep, verdict) as u64);
-    }
-    for (step, given) in steps.iter_mut().zip(call.steps.iter()).take(count) {
-        step.state = if is_whole { states.put(given.state, step.state) } else { given.state };
-    }
     let number = |offset: usize| memory.u32(laid.call + offset as u64);
     let (edits_len, edits_cap) =
         (number(offset_of!(abi::NativeCall, edits_len)), number(offset_of!(abi::NativeCall, edits_cap)));
@@ -113,9 +103,16 @@ fn take(
         call.stopped = call.steps.iter().position(|step| step.id == current).unwrap_or(0);
         return;
     }
+    // SAFETY: `answer::take` makes the verdicts valid.
+    let steps = unsafe { answer::native_steps(call.steps) };
+    for (index, step) in steps.iter_mut().enumerate().take(count) {
+        let at = laid.steps + (index * size_of::<abi::NativeStep>()) as u64;
+        step.state = states.put(step.state, memory.u64(at + offset_of!(abi::NativeStep, state) as u64));
+        step.nanos = memory.u32(at + offset_of!(abi::NativeStep, nanos) as u64);
+        step.verdict = memory.u8(at + offset_of!(abi::NativeStep, verdict) as u64);
+    }
     let stopped = number(offset_of!(abi::NativeCall, stopped));
-    let steps = steps.get(..count).unwrap_or_default();
-    answer::take(&NativeCallResult { steps, stopped, edits_len, room, base }, call);
+    answer::take(&NativeCallResult { count, stopped, edits_len, room, base }, call);
 }
 
 /// Delivers an event to a module.

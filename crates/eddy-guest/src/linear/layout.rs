@@ -31,8 +31,9 @@ pub(super) fn bytes_of(call: &LibraryCall<'_>) -> usize {
     let Some(view) = call.view else { return fixed };
     let (request, response) = (&view.request, view.response.unwrap_or_default());
     let heads: usize = [request.fields, response.fields, view.trailers].into_iter().map(head_bytes).sum();
-    let texts: usize = texts_of(view).iter().chain(&view.about.texts()).map(|text| rounded(text.len())).sum();
-    let metadata: usize = view.about.metadata.map_or(0, |metadata| {
+    let texts: usize =
+        texts_of(view).iter().chain(&view.about().texts()).map(|text| rounded(text.len())).sum();
+    let metadata: usize = view.about().metadata.map_or(0, |metadata| {
         metadata
             .iter()
             .map(|(space, key, value)| {
@@ -69,12 +70,11 @@ pub(super) fn write_call(
     let steps = to.zeroed(count * size_of::<abi::NativeStep>());
     for (index, step) in call.steps.iter().enumerate().take(count) {
         let at = steps.plus(index * size_of::<abi::NativeStep>());
-        let flags = if step.is_blocking { abi::STEP_BLOCKING } else { 0 };
         to.set(at, offset_of!(abi::NativeStep, filter), &numbers.filter(step.filter).to_le_bytes());
         to.set(at, offset_of!(abi::NativeStep, config), &numbers.config(step.config).to_le_bytes());
         to.set(at, offset_of!(abi::NativeStep, state), &numbers.state(step.state).to_le_bytes());
         to.set(at, offset_of!(abi::NativeStep, id), &step.id.to_le_bytes());
-        to.set(at, offset_of!(abi::NativeStep, flags), &[flags]);
+        to.set(at, offset_of!(abi::NativeStep, flags), &[step.flags]);
     }
     let (ended, ended_len) = write_ended(to, call.ended, numbers);
     let edits = to.take(EDITS_BYTES);
@@ -149,7 +149,7 @@ fn write_fields(to: &mut GuestMemoryWriter<'_>, places: &[Field]) -> u64 {
 }
 
 fn write_about(to: &mut GuestMemoryWriter<'_>, view: &ExchangeView<'_>) -> u64 {
-    let about = &view.about;
+    let about = view.about();
     let place = to.zeroed(size_of::<abi::NativeAbout>());
     for (index, text) in about.texts().into_iter().enumerate() {
         to.text(place, index * size_of::<abi::NativeText>(), text);

@@ -26,9 +26,9 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
     let HostCall { kind, first, second, numbers } = *question;
     let [a, _, _] = numbers;
     match kind {
-        HostCallKind::Peer => fact(stage, |view| view.about.peer),
-        HostCallKind::Local => fact(stage, |view| view.about.local),
-        HostCallKind::Rule => fact(stage, |view| view.about.rule),
+        HostCallKind::Peer => fact(stage, |view| view.about().peer),
+        HostCallKind::Local => fact(stage, |view| view.about().local),
+        HostCallKind::Rule => fact(stage, |view| view.about().rule),
         HostCallKind::Protocol => fact(stage, |view| match view.request.version {
             Version::Http10 => b"HTTP/1.0",
             Version::Http11 => b"HTTP/1.1",

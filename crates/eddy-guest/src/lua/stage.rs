@@ -5,7 +5,8 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use eddy_filter::{
-    DynamicMetadata, EditLog, ExchangeView, FilterEdit, Handle, HostApi, KeptFields, KeptView, Phase,
+    DynamicMetadata, EditLog, ExchangeInfo, ExchangeView, FilterEdit, Handle, HostApi, KeptFields, KeptView,
+    Phase,
 };
 use eddy_http::{FieldId, Fields, FieldsEditor, Method, Span};
 
@@ -202,7 +203,7 @@ impl LuaHookContext {
 
     /// Returns the metadata of the exchange, with the changes of this hook.
     pub(super) fn metadata(&self) -> Option<&DynamicMetadata> {
-        self.metadata.as_ref().or_else(|| self.view()?.about.metadata)
+        self.metadata.as_ref().or_else(|| self.view()?.about().metadata)
     }
 
     /// Returns a copy of the view with the hook's changes; the headers of the other direction are left out.
@@ -223,7 +224,8 @@ impl LuaHookContext {
         now.request.target = own(Own::Target).unwrap_or(now.request.target);
         now.request.authority = own(Own::Authority).unwrap_or(now.request.authority);
         now.body = own(Own::Body).unwrap_or(now.body);
-        now.about.metadata = self.metadata();
+        let about = ExchangeInfo { metadata: self.metadata(), ..view.about() };
+        now.facts = &about;
         Some(KeptView::of(&now))
     }
 

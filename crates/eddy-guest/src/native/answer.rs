@@ -1,14 +1,17 @@
 //! Validation of a guest's results: any violation of the ABI is a fault of the guest.
 
 use std::fmt::Write;
+use std::mem::offset_of;
 
-use eddy_filter::{FilterEdit, LibraryCall, Phase, Verdict};
+use eddy_filter::{FilterEdit, FilterInvocation, LibraryCall, Phase, Verdict};
 
 use super::abi;
 
-/// Result of a guest, as in memory.
-pub(crate) struct NativeCallResult<'a> {
-    pub(crate) steps: &'a [abi::NativeStep],
+/// Result of a guest, as in memory, besides those of the steps.
+#[derive(Clone, Copy)]
+pub(crate) struct NativeCallResult {
+    /// Number of steps that the guest was given.
+    pub(crate) count: usize,
     pub(crate) stopped: u32,
     pub(crate) edits_len: u32,
     /// Room for edits that the guest had, in bytes.
@@ -32,13 +35,25 @@ enum AbiViolation {
     Stop,
 }
 
-/// Validates a result and writes it into the safe call.
+/// Returns the steps of a call as a guest reads and writes them.
+///
+/// # Safety
+/// Verdicts written are made valid before the steps are used again: [`take`] does that.
 #[inline]
-pub(crate) fn take(answer: &NativeCallResult<'_>, call: &mut LibraryCall<'_>) {
-    for (to, from) in call.steps.iter_mut().zip(answer.steps) {
-        to.state = from.state;
-        to.nanos = from.nanos;
-        to.verdict = Verdict::Continue;
+pub(crate) unsafe fn native_steps(steps: &mut [FilterInvocation]) -> &mut [abi::NativeStep] {
+    // SAFETY: both have the same layout (asserted below), every pattern is a valid native step, and so is every step
+    // that is written, except for its verdict, for which the caller cares.
+    unsafe { std::slice::from_raw_parts_mut(steps.as_mut_ptr().cast(), steps.len()) }
+}
+
+/// Validates a result and writes it into the call, whose steps may have verdicts that do not exist.
+#[inline]
+pub(crate) fn take(answer: &NativeCallResult, call: &mut LibraryCall<'_>) {
+    // SAFETY: every verdict is made valid here.
+    let steps = unsafe { native_steps(call.steps) };
+    let checked = check(answer, steps.get(..answer.count).unwrap_or(steps));
+    for step in steps {
+        step.verdict = Verdict::Continue as u8;
     }
     call.stopped = call.steps.len();
     let Some(view) = call.view else {
@@ -50,7 +65,7 @@ pub(crate) fn take(answer: &NativeCallResult<'_>, call: &mut LibraryCall<'_>) {
         call.edits.truncate(answer.base);
         return;
     }
-    match check(answer) {
+    match checked {
         Ok(None) => {}
         Ok(Some((index, verdict))) => stop_at(call, index, verdict),
         Err((index, broken)) => blame(call, answer.base, index, broken),
@@ -62,16 +77,19 @@ pub(crate) fn take(answer: &NativeCallResult<'_>, call: &mut LibraryCall<'_>) {
 /// # Errors
 /// The violation, and the index of the step to blame.
 #[inline]
-fn check(answer: &NativeCallResult<'_>) -> Result<Option<(usize, Verdict)>, (usize, AbiViolation)> {
+fn check(
+    answer: &NativeCallResult,
+    steps: &[abi::NativeStep],
+) -> Result<Option<(usize, Verdict)>, (usize, AbiViolation)> {
     let stopped = answer.stopped as usize;
-    if stopped > answer.steps.len() {
+    if stopped > steps.len() {
         return Err((0, AbiViolation::Stopped(answer.stopped)));
     }
     if answer.edits_len > answer.room {
-        let index = stopped.min(answer.steps.len().saturating_sub(1));
+        let index = stopped.min(steps.len().saturating_sub(1));
         return Err((index, AbiViolation::Edits { len: answer.edits_len, room: answer.room }));
     }
-    let (before, rest) = answer.steps.split_at(stopped);
+    let (before, rest) = steps.split_at(stopped);
     if let Some(index) = before.iter().position(|step| step.verdict != 0) {
         return Err((index, AbiViolation::Order));
     }
@@ -112,3 +130,17 @@ fn blame(call: &mut LibraryCall<'_>, base: usize, index: usize, broken: AbiViola
     let _ = call.edits.push(u16::try_from(index).unwrap_or(u16::MAX), &FilterEdit::Fault(why.as_bytes()));
     stop_at(call, index, Verdict::Fault);
 }
+
+// Steps are passed in place, so their layout is part of the ABI.
+const _: () = {
+    assert!(size_of::<FilterInvocation>() == size_of::<abi::NativeStep>());
+    assert!(align_of::<FilterInvocation>() == align_of::<abi::NativeStep>());
+    assert!(offset_of!(FilterInvocation, filter) == offset_of!(abi::NativeStep, filter));
+    assert!(offset_of!(FilterInvocation, config) == offset_of!(abi::NativeStep, config));
+    assert!(offset_of!(FilterInvocation, state) == offset_of!(abi::NativeStep, state));
+    assert!(offset_of!(FilterInvocation, id) == offset_of!(abi::NativeStep, id));
+    assert!(offset_of!(FilterInvocation, nanos) == offset_of!(abi::NativeStep, nanos));
+    assert!(offset_of!(FilterInvocation, verdict) == offset_of!(abi::NativeStep, verdict));
+    assert!(offset_of!(FilterInvocation, flags) == offset_of!(abi::NativeStep, flags));
+    assert!(FilterInvocation::BLOCKING == abi::STEP_BLOCKING);
+};

@@ -5,12 +5,12 @@
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::Relaxed;
 
 use eddy_filter::{
-    CALL_WITHOUT_PHASE, CHAIN_FILTERS_MAX, DynamicMetadata, EDITS_BYTES_MAX, ExchangeView, FilterEvent,
-    HostError, LibraryCall,
+    CALL_WITHOUT_PHASE, DynamicMetadata, EDITS_BYTES_MAX, ExchangeInfo, ExchangeView, FilterEvent, HostError,
+    LibraryCall,
 };
 use eddy_http::{Fields, Method, Version};
 
@@ -18,7 +18,7 @@ use super::{abi, answer};
 use crate::guest::scheme;
 use crate::thread::prepare_thread;
 
-/// Call in progress on this thread, for requests of the guest for more room.
+/// Call in progress on this thread, for requests of the guest for more room or for facts about the exchange.
 struct NativeCallFrame {
     /// Call passed to the guest, which passes it back when it asks for room.
     call: *mut abi::NativeCall,
@@ -30,6 +30,12 @@ struct NativeCallFrame {
     room: u32,
     /// Outgrown buffers; the guest may hold views of its edits in them until it returns.
     outgrown: Vec<Vec<u8>>,
+    /// View of the call, until [`run`] returns.
+    view: Option<NonNull<ExchangeView<'static>>>,
+    /// Facts about the exchange, once the guest has them.
+    about: MaybeUninit<abi::NativeAbout>,
+    /// Metadata that `about` points to.
+    pairs: Vec<abi::NativePair>,
 }
 
 thread_local! {
@@ -40,28 +46,20 @@ thread_local! {
 
 /// Enters the filters of a call, and reads the result.
 ///
+/// A guest that `asks_about` the exchange gets the facts about it by [`show_about`], any other one at once.
+///
 /// # Cost
-/// Some 700 bytes written on the stack; no allocation, unless the edit log grows.
+/// Some 300 bytes written on the stack, 200 more with the facts; no allocation, unless the edit log grows.
 #[inline]
-pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::NativeCall), call: &mut LibraryCall<'_>) {
+pub(crate) fn run(
+    enter: unsafe extern "C" fn(*mut abi::NativeCall),
+    asks_about: bool,
+    call: &mut LibraryCall<'_>,
+) {
     prepare_thread();
-    let mut space = [const { MaybeUninit::<abi::NativeStep>::uninit() }; CHAIN_FILTERS_MAX];
-    debug_assert!(call.steps.len() <= space.len(), "a chain has no more filters");
-    let count = call.steps.len().min(space.len());
-    for (to, from) in space.iter_mut().zip(call.steps.iter()) {
-        to.write(abi::NativeStep {
-            filter: from.filter,
-            config: from.config,
-            state: from.state,
-            id: from.id,
-            nanos: 0,
-            verdict: 0,
-            flags: if from.is_blocking { abi::STEP_BLOCKING } else { 0 },
-            reserved: 0,
-            reserved2: 0,
-        });
-    }
-    let steps = space.as_mut_ptr().cast::<abi::NativeStep>();
+    let count = call.steps.len();
+    // SAFETY: `answer::take` makes the verdicts valid.
+    let steps = unsafe { answer::native_steps(call.steps) }.as_mut_ptr();
     // Zeroed, so that a guest that reports more bytes than it has written does not expose earlier data.
     let log = call.edits.with_zeroed_room(LOG_SPACE_MIN, LOG_CAPACITY_INITIAL);
     let base = log.len();
@@ -69,20 +67,7 @@ pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::NativeCall), call: &mut 
     // SAFETY: `base` is the length, so the place is inside the allocation or at its end.
     let edits = unsafe { log.as_mut_ptr().add(base) };
     let log: *mut Vec<u8> = log;
-    let mut pairs = Vec::new();
-    let mut about = MaybeUninit::<abi::NativeAbout>::uninit();
-    let mut raw = match call.view {
-        None => call_without_view(),
-        Some(view) => {
-            let about = about.write(about_of(view));
-            if let Some(metadata) = view.about.metadata.filter(|metadata| !metadata.is_empty()) {
-                pairs = PAIRS.take();
-                push_metadata_pairs(metadata, &mut pairs);
-                (about.metadata, about.metadata_len) = (pairs.as_ptr(), pairs.len() as u64);
-            }
-            call_of(view, about)
-        }
-    };
+    let mut raw = call.view.map_or_else(call_without_view, call_of);
     raw.worker = call.worker;
     raw.flags |= if call.is_sampled { abi::CALL_SAMPLED } else { 0 };
     raw.exchange = call.exchange.number();
@@ -95,22 +80,32 @@ pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::NativeCall), call: &mut 
     raw.ended_len = narrow(call.ended.len());
     raw.stopped = narrow(count);
     raw.current = call.current.as_ptr();
-    let mut frame = NativeCallFrame { call: &raw mut raw, log, base, room, outgrown: Vec::new() };
+    let mut frame = NativeCallFrame {
+        call: &raw mut raw,
+        log,
+        base,
+        room,
+        outgrown: Vec::new(),
+        view: call.view.map(|view| NonNull::from(view).cast()),
+        about: MaybeUninit::uninit(),
+        pairs: Vec::new(),
+    };
+    if !asks_about {
+        frame.show_about();
+    }
     FRAME.set(&raw mut frame);
     // If a guest crashes before it reports its position, it is in the first step.
     call.current.store(call.steps.first().map_or(0, |step| step.id), Relaxed);
-    // SAFETY: all that the call points to is valid until the function returns: `steps` has `count` written entries, the
-    // view, the metadata and the ends are borrowed by `call` and this function, the edits are spare room of the log that
-    // only `grow` touches meanwhile, and `current` is an atomic that outlives the call.
+    // SAFETY: all that the call points to is valid until the function returns: the steps, the view, the metadata and the
+    // ends are borrowed by `call` and this function, the edits are spare room of the log that only `grow` touches
+    // meanwhile, and `current` is an atomic that outlives the call.
     unsafe { enter(frame.call) };
     FRAME.set(ptr::null_mut());
     call.current.store(0, Relaxed);
-    if !pairs.is_empty() {
-        pairs.clear();
-        PAIRS.set(pairs);
+    if !frame.pairs.is_empty() {
+        frame.pairs.clear();
+        PAIRS.set(std::mem::take(&mut frame.pairs));
     }
-    // SAFETY: the first `count` entries were written above, and perhaps by the guest; any pattern is valid.
-    let answered = unsafe { std::slice::from_raw_parts(steps, count) };
     // SAFETY: the call lives as long as the frame, and the guest that could write it has returned.
     let &abi::NativeCall { stopped, edits_len, .. } = unsafe { &*frame.call };
     let room = frame.room;
@@ -121,21 +116,53 @@ pub(crate) fn run(enter: unsafe extern "C" fn(*mut abi::NativeCall), call: &mut 
     // entered, or when `grow` allocated it.
     unsafe { log.set_len(base + used) };
     call.edits.note_written();
-    let answer = answer::NativeCallResult { steps: answered, stopped, edits_len, room, base };
-    answer::take(&answer, call);
+    answer::take(&answer::NativeCallResult { count, stopped, edits_len, room, base }, call);
 }
 
-/// Gives the guest more room for edits; the result is one of `enum eddy_result`.
-pub(crate) fn grow(call: *mut abi::NativeCall, more: u32) -> Result<(), HostError> {
+impl NativeCallFrame {
+    /// Lays out the facts about the exchange for the guest, unless it has them or the call has no view.
+    fn show_about(&mut self) {
+        // SAFETY: the view outlives the frame: the call that borrows it is borrowed by `run` until the frame is gone.
+        let Some(view) = self.view.take().map(|view| unsafe { view.cast::<ExchangeView<'_>>().as_ref() })
+        else {
+            return;
+        };
+        let info = view.about();
+        let about = self.about.write(about_of(&info));
+        if let Some(metadata) = info.metadata.filter(|metadata| !metadata.is_empty()) {
+            self.pairs = PAIRS.take();
+            push_metadata_pairs(metadata, &mut self.pairs);
+            (about.metadata, about.metadata_len) = (self.pairs.as_ptr(), self.pairs.len() as u64);
+        }
+        // SAFETY: the call is a local variable of `run`, to which only the guest has a pointer, and it waits.
+        unsafe { (*self.call).about = about };
+    }
+}
+
+/// Returns the frame of a call that this thread is in.
+fn frame_of<'a>(call: *mut abi::NativeCall) -> Result<&'a mut NativeCallFrame, HostError> {
     let frame = FRAME.get();
     if frame.is_null() || call.is_null() {
         return Err(HostError::Invalid);
     }
-    // SAFETY: the frame is set only while `run` of this thread waits for the guest; `run` uses it only afterwards.
+    // SAFETY: the frame is set only while `run` of this thread waits for the guest, whose host function has the only
+    // reference; `run` uses it only afterwards.
     let frame = unsafe { &mut *frame };
-    if !ptr::eq(frame.call, call) {
-        return Err(HostError::Invalid);
-    }
+    if ptr::eq(frame.call, call) { Ok(frame) } else { Err(HostError::Invalid) }
+}
+
+/// Gives the guest the facts about the exchange, if it does not have them.
+///
+/// # Errors
+/// [`HostError::Invalid`] if this thread is not in that call.
+pub(crate) fn show_about(call: *mut abi::NativeCall) -> Result<(), HostError> {
+    frame_of(call)?.show_about();
+    Ok(())
+}
+
+/// Gives the guest more room for edits; the result is one of `enum eddy_result`.
+pub(crate) fn grow(call: *mut abi::NativeCall, more: u32) -> Result<(), HostError> {
+    let frame = frame_of(call)?;
     // SAFETY: it is the call of the frame, which lives as long; the guest that called does not write it meanwhile.
     let raw = unsafe { &mut *call };
     if raw.edits_len > frame.room {
@@ -194,7 +221,7 @@ fn call_without_view() -> abi::NativeCall {
 }
 
 #[inline]
-fn call_of(view: &ExchangeView<'_>, about: *const abi::NativeAbout) -> abi::NativeCall {
+fn call_of(view: &ExchangeView<'_>) -> abi::NativeCall {
     let response = view.response.unwrap_or_default();
     abi::NativeCall {
         status: response.status,
@@ -214,14 +241,12 @@ fn call_of(view: &ExchangeView<'_>, about: *const abi::NativeAbout) -> abi::Nati
         authority: abi::NativeText::of(view.request.authority),
         scheme: abi::NativeText::of(scheme(view)),
         body: abi::NativeText::of(view.body),
-        about,
         ..call_without_view()
     }
 }
 
 #[inline]
-fn about_of(view: &ExchangeView<'_>) -> abi::NativeAbout {
-    let about = &view.about;
+fn about_of(about: &ExchangeInfo<'_>) -> abi::NativeAbout {
     abi::NativeAbout {
         peer: abi::NativeText::of(about.peer),
         local: abi::NativeText::of(about.local),

@@ -51,6 +51,7 @@ fn table_of(host: &dyn HostApi) -> abi::HostTable {
         send,
         cancel,
         memory_soft_bytes: host.memory_soft_bytes(),
+        about,
     }
 }
 
@@ -98,6 +99,10 @@ unsafe extern "C" fn resume(exchange: u64, turn: u32, verdict: u32, edits: *cons
 
 unsafe extern "C" fn edits_grow(call: *mut abi::NativeCall, more: u32) -> i32 {
     guarded(|_| crossing::grow(call, more))
+}
+
+unsafe extern "C" fn about(call: *mut abi::NativeCall) -> i32 {
+    guarded(|_| crossing::show_about(call))
 }
 
 unsafe extern "C" fn log(filter: u32, level: u32, text: *const u8, len: usize) -> i32 {

@@ -75,7 +75,7 @@ impl FilterLibrary for NativeLibrary {
 
     #[inline]
     fn run(&self, call: &mut LibraryCall<'_>) {
-        crossing::run(self.opened.entries.run, call);
+        crossing::run(self.opened.entries.run, self.opened.asks_about, call);
     }
 
     fn event(&self, event: &FilterEvent<'_>) {

@@ -15,6 +15,8 @@ pub(crate) struct NativeLibraryInfo {
     pub(crate) toolchain: String,
     pub(crate) filters: Vec<String>,
     pub(crate) entries: NativeEntryPoints,
+    /// Whether the library asks for facts about the exchange when a filter needs them.
+    pub(crate) asks_about: bool,
 }
 
 /// Functions of a library. They are valid until the process ends, because no library is ever closed.
@@ -79,7 +81,7 @@ fn read(library: *const abi::NativeLibraryTable) -> Result<NativeLibraryInfo, St
             abi::ABI
         ));
     }
-    // `stop` was added last and may be missing.
+    // Later members may be missing.
     let least = offset_of!(abi::NativeLibraryTable, stop);
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     if size < least {
@@ -106,6 +108,7 @@ fn read(library: *const abi::NativeLibraryTable) -> Result<NativeLibraryInfo, St
             event: raw.event.ok_or_else(|| missing("event"))?,
             stop: raw.stop,
         },
+        asks_about: raw.flags & abi::LIBRARY_ASKS_ABOUT != 0,
     })
 }
 

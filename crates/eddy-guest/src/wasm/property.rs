@@ -17,18 +17,18 @@ pub(crate) fn of_exchange<'a>(message_view: &'a MessageView, path: &[&[u8]]) -> 
     match path {
         [b"request", rest @ ..] => request(message_view, &view, rest),
         [b"response", rest @ ..] => response(message_view, &view, rest),
-        [b"source", b"address"] => text(view.about.peer),
-        [b"source", b"port"] => port_of(view.about.peer),
-        [b"destination", b"address"] => text(view.about.local),
-        [b"destination", b"port"] => port_of(view.about.local),
-        [b"upstream", b"address"] => text(view.about.endpoint),
-        [b"upstream", b"port"] => port_of(view.about.endpoint),
-        [b"connection", b"id"] => number(view.about.connection),
+        [b"source", b"address"] => text(view.about().peer),
+        [b"source", b"port"] => port_of(view.about().peer),
+        [b"destination", b"address"] => text(view.about().local),
+        [b"destination", b"port"] => port_of(view.about().local),
+        [b"upstream", b"address"] => text(view.about().endpoint),
+        [b"upstream", b"port"] => port_of(view.about().endpoint),
+        [b"connection", b"id"] => number(view.about().connection),
         [b"connection", b"mtls"] => Some(vec![0].into()),
-        [b"connection", b"termination_details"] => text(view.about.details),
-        [b"cluster_name"] | [b"xds", b"cluster_name"] => text(view.about.cluster),
-        [b"route_name"] | [b"xds", b"route_name"] => text(view.about.rule),
-        [b"listener_name"] | [b"xds", b"listener_name"] => text(view.about.listener),
+        [b"connection", b"termination_details"] => text(view.about().details),
+        [b"cluster_name"] | [b"xds", b"cluster_name"] => text(view.about().cluster),
+        [b"route_name"] | [b"xds", b"route_name"] => text(view.about().rule),
+        [b"listener_name"] | [b"xds", b"listener_name"] => text(view.about().listener),
         [b"listener_direction"] | [b"xds", b"listener_direction"] => number(INBOUND),
         [b"metadata", b"filter_metadata", space, key] => metadata(message_view, &view, space, key),
         [b"eddy", b"field", key] => message_field(message_view, &view, key),
@@ -43,7 +43,7 @@ fn request<'a>(
     path: &[&[u8]],
 ) -> Option<Cow<'a, [u8]>> {
     let field = |name: &[u8]| message_view.value(MessageSection::Request, name);
-    let about = &view.about;
+    let about = view.about();
     match path {
         [b"path"] => field(b":path"),
         [b"url_path"] => field(b":path").map(|target| split(target, 0)),
@@ -83,7 +83,7 @@ fn response<'a>(
 ) -> Option<Cow<'a, [u8]>> {
     let response = view.response?;
     let field = |name: &[u8]| message_view.value(MessageSection::Response, name);
-    let about = &view.about;
+    let about = view.about();
     match path {
         [b"code"] => number(message_view.status().into()),
         [b"code_details"] => text(match (about.details, response.is_local) {
@@ -109,7 +109,7 @@ fn metadata<'a>(
     space: &[u8],
     key: &[u8],
 ) -> Option<Cow<'a, [u8]>> {
-    let before = || view.about.metadata?.get(space, key).map(<[u8]>::to_vec);
+    let before = || view.about().metadata?.get(space, key).map(<[u8]>::to_vec);
     let json = message_view.noted(space, key).or_else(before).filter(|json| !json.is_empty())?;
     Some(serde_json::from_slice(&json).ok().and_then(plain).unwrap_or_else(|| json.into()))
 }
@@ -121,11 +121,11 @@ fn message_field<'a>(
     view: &ExchangeView<'a>,
     key: &[u8],
 ) -> Option<Cow<'a, [u8]>> {
-    let place = field_places(view.about.metadata, key).last()?;
+    let place = field_places(view.about().metadata, key).last()?;
     if place.length > 0 {
         return place.of(message_view.whole_body()?).map(Cow::Borrowed);
     }
-    let values: serde_json::Value = serde_json::from_slice(field_json(view.about.metadata, key)?).ok()?;
+    let values: serde_json::Value = serde_json::from_slice(field_json(view.about().metadata, key)?).ok()?;
     let last = if let serde_json::Value::Array(mut values) = values { values.pop()? } else { values };
     plain(last)
 }
@@ -133,7 +133,7 @@ fn message_field<'a>(
 /// Returns the positions of a message field's values in the body: two numbers each, offset and length.
 fn message_field_places<'a>(view: &ExchangeView<'a>, key: &[u8]) -> Option<Cow<'a, [u8]>> {
     let mut all = Vec::new();
-    for place in field_places(view.about.metadata, key) {
+    for place in field_places(view.about().metadata, key) {
         all.extend_from_slice(&place.offset.to_le_bytes());
         all.extend_from_slice(&place.length.to_le_bytes());
     }

@@ -30,7 +30,7 @@ fn view() -> ExchangeView<'static> {
         response: None,
         trailers: eddy_http::Fields::default(),
         body: b"",
-        about: ExchangeInfo::default(),
+        facts: &ExchangeInfo::UNKNOWN,
     }
 }
 

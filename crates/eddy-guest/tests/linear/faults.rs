@@ -53,7 +53,7 @@ impl CredentialHead {
             response: None,
             trailers: Fields::default(),
             body: b"",
-            about: ExchangeInfo { peer: b"127.0.0.1:4711", listener: b"front", ..ExchangeInfo::default() },
+            facts: &ExchangeInfo { peer: b"127.0.0.1:4711", listener: b"front", ..ExchangeInfo::UNKNOWN },
         }
     }
 }

@@ -355,7 +355,7 @@ impl LuaTestExchange<'_> {
                 trailers.fields(trailers_text.as_bytes())
             },
             body: at.body.as_bytes(),
-            about: ExchangeInfo {
+            facts: &ExchangeInfo {
                 peer: b"192.0.2.1:5000",
                 local: b"192.0.2.2:80",
                 listener: b"web",

@@ -9,10 +9,12 @@ use eddy_filter::{
     DynamicMetadata, EditLog, EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterEdit,
     FilterInvocation, FilterLibrary, Handle, LibraryCall, Phase, RequestView, ResponseView, Verdict,
 };
-use eddy_guest::{CreatedFilter, Guest};
+use eddy_guest::{CreatedFilter, Guest, NativeLibrary};
 use eddy_http::{Field, FieldId, Fields, Method, Span, Version};
 
-use super::support::{HOST, SANITIZER, enter, faults, host, make, reclaim_queue, run, run_with};
+use super::support::{
+    HOST, SANITIZER, build, enter, faults, host, make, next_id, reclaim_queue, run, run_in, run_with,
+};
 
 const HEAD: &[u8] = b"GET /a?b HTTP/1.1\r\nHost: example\r\nX-Key: value\r\n\r\n";
 
@@ -48,7 +50,7 @@ fn with_view<T>(phase: Phase, look: impl FnOnce(&ExchangeView<'_>) -> T) -> T {
         }),
         trailers: Fields::default(),
         body: b"",
-        about: ExchangeInfo {
+        facts: &ExchangeInfo {
             peer: b"192.0.2.1:7",
             metadata: Some(&metadata),
             started_unix_us: 1234,
@@ -66,6 +68,24 @@ fn a_filter_sees_the_unchanged_message() {
         "GET http example /a?b [Host(1)=example;X-Key(0)=value;][]  192.0.2.1:7 1234 auth.user=\"a\"";
     assert_eq!(seen(Phase::RequestHead).unwrap(), format!("0/3/11/1/0/100000200000003/9 {request}"));
     assert_eq!(seen(Phase::ResponseHead).unwrap(), format!("3/7/11/1/404/100000200000003/9 {request}"));
+}
+
+#[test]
+fn facts_are_given_to_a_library_that_asks_in_the_call() {
+    let outcome =
+        with_view(Phase::RequestHead, |view| enter(&[make("about", "null")], Some(view), &[]).set("about"));
+    assert_eq!(outcome.unwrap(), "-5 -5 -5 1 0 0 1");
+}
+
+#[test]
+fn a_library_without_flags_has_the_facts_from_the_start() {
+    let library = NativeLibrary::open(&build("old", &["-DFAULT_OLD"]), &host()).unwrap();
+    let id = next_id();
+    let made = library.filter("about", "null", id, &reclaim_queue()).unwrap();
+    let mut steps = [FilterInvocation { filter: made.number, id, ..FilterInvocation::default() }];
+    let outcome =
+        with_view(Phase::RequestHead, |view| run_in(&library, &mut steps, Some(view), &[]).set("about"));
+    assert_eq!(outcome.unwrap(), "-5 -5 -5 0 0 0 1");
 }
 
 #[test]
@@ -93,7 +113,7 @@ fn state_configuration_and_flags_are_passed_to_filters() {
             filter: config.0.number,
             id: config.1,
             config: number,
-            is_blocking: true,
+            flags: FilterInvocation::BLOCKING,
             ..FilterInvocation::default()
         },
     ];
@@ -289,7 +309,7 @@ fn a_crossing_allocates_nothing_and_is_fast() {
         enter(view, 2);
         let told = allocation_counter::measure(|| (0..1000).for_each(|_| enter(view, 2)));
         assert_eq!(told.count_total, 0);
-        let bare = ExchangeView { about: ExchangeInfo::default(), ..*view };
+        let bare = ExchangeView { facts: &ExchangeInfo::UNKNOWN, ..*view };
         let begun = Instant::now();
         (0..ROUNDS).for_each(|_| enter(&bare, 1));
         // Some 30 ns when optimised; a lock or a system call in the path would be noticed even in an unoptimised build.

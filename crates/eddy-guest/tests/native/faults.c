@@ -15,7 +15,7 @@
 enum behaviour {
   PASS, SET, GROW, SUMMARY, STATE, PAUSE, REPLY, ALTSTACK, METRIC, LOG, SEND, STORM, CONFIG,
   LIE_EDITS, LIE_STOPPED, VERDICT, STOP_CONTINUE, GO_ON, GROW_OTHER, CRASH, ABORT, HANG, SLOW, REFUSE, SILENT, LONG_ERROR,
-  NO_NUMBER, EXIT, OVERFLOW_STACK, CLAIM
+  NO_NUMBER, EXIT, OVERFLOW_STACK, CLAIM, ABOUT
 };
 
 static const eddy_text names[] = {
@@ -23,7 +23,7 @@ static const eddy_text names[] = {
     TEXT("altstack"), TEXT("metric"), TEXT("log"), TEXT("send"), TEXT("storm"), TEXT("config"), TEXT("lie-edits"),
     TEXT("lie-stopped"), TEXT("verdict"), TEXT("stop-continue"), TEXT("go-on"), TEXT("grow-other"), TEXT("crash"),
     TEXT("abort"), TEXT("hang"), TEXT("slow"), TEXT("refuse"), TEXT("silent"), TEXT("long-error"), TEXT("no-number"),
-    TEXT("exit"), TEXT("overflow-stack"), TEXT("claim")};
+    TEXT("exit"), TEXT("overflow-stack"), TEXT("claim"), TEXT("about")};
 
 static const eddy_host *host;
 
@@ -82,7 +82,28 @@ static int add_all(const eddy_head *head, char *out, size_t room) {
   return used;
 }
 
+static void *ask_elsewhere(void *call) { return (void *)(intptr_t)host->about(call); }
+
+/* Asks for the facts in each way that is refused, then as intended, twice. */
+static void about(eddy_call *call, uint16_t step) {
+  char text[64];
+  eddy_call copy = *call;
+  pthread_t thread;
+  void *elsewhere;
+  pthread_create(&thread, NULL, ask_elsewhere, call);
+  pthread_join(thread, &elsewhere);
+  int none = host->about(NULL), other = host->about(&copy);
+  int is_unset = call->about == NULL && copy.about == NULL;
+  int first = host->about(call);
+  const eddy_about *facts = call->about;
+  int again = host->about(call);
+  snprintf(text, sizeof text, "%d %d %d %d %d %d %d", none, other, (int)(intptr_t)elsewhere, is_unset, first, again,
+           facts != NULL && call->about == facts);
+  set(call, step, "about", text);
+}
+
 static void summary(eddy_call *call, uint16_t step) {
+  if (call->about == NULL) host->about(call);
   char text[2048];
   int used = snprintf(text, sizeof text, "%u/%u/%u/%u/%u/%llx/%u %.*s %.*s %.*s %.*s [", call->phase, call->flags,
                       call->version, call->method, call->status, (unsigned long long)call->exchange, call->turn,
@@ -125,6 +146,7 @@ static uint8_t enter(const struct filter *filter, eddy_call *call, uint16_t inde
   switch (filter->behaviour) {
   case SET: set(call, index, "x-guest", "seen"); break;
   case SUMMARY: summary(call, index); break;
+  case ABOUT: about(call, index); break;
   case GROW: {
     size_t size = (size_t)atol(filter->config);
     char *value = calloc(1, size);
@@ -282,6 +304,7 @@ static eddy_library library = {
     .run = run,
     .event = event,
     .stop = stop,
+    .flags = EDDY_LIBRARY_ASKS_ABOUT,
 };
 
 #ifdef FAULT_INIT_ABORT
@@ -315,6 +338,9 @@ const eddy_library *eddy_library_open(const eddy_host *its) {
 #endif
 #ifdef FAULT_TOOLCHAIN
   library.toolchain = (eddy_text)TEXT("go1.19.4");
+#endif
+#ifdef FAULT_OLD
+  library.size = offsetof(eddy_library, flags);
 #endif
 #ifdef FAULT_UTF8
   library.sdk = (eddy_text)TEXT("\xff\xfe");

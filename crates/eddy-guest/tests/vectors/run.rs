@@ -108,7 +108,7 @@ fn run(
         }),
         trailers: if is_of_trailers { trailers.fields() } else { Fields::default() },
         body: &call.body.0,
-        about: ExchangeInfo {
+        facts: &ExchangeInfo {
             peer: about.peer.as_bytes(),
             local: about.local.as_bytes(),
             listener: about.listener.as_bytes(),

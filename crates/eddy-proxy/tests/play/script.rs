@@ -84,7 +84,7 @@ impl RandomLibrary {
         }
         self.book.look(word, place, view.body);
         self.book.look(word, place, view.request.target);
-        let noted = view.about.metadata.and_then(|metadata| metadata.get(b"play", b"word"));
+        let noted = view.about().metadata.and_then(|metadata| metadata.get(b"play", b"word"));
         self.book.look(word, "metadata", noted.unwrap_or_default());
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::atomic::AtomicU32;
 
 use eddy_filter::{
-    Direction, DynamicMetadata, EditLog, EditableSection, EventKind, ExchangeInfo, ExchangeView, FilterEdit,
-    FilterEvent, FilterInvocation, FilterLibrary, FilterLogLevel, FilterPolicy, FilterRun, Handle,
-    HttpFilterChain, IncomingBody, LibraryCall, Phase, PhaseCall, RequestView, ResponseView, RunOutput,
-    StepOrder, StepResult, Verdict, apply_to_fields,
+    Direction, DynamicMetadata, EditLog, EditableSection, EventKind, ExchangeFacts, ExchangeInfo,
+    ExchangeView, FilterEdit, FilterEvent, FilterInvocation, FilterLibrary, FilterLogLevel, FilterPolicy,
+    FilterRun, Handle, HttpFilterChain, IncomingBody, LibraryCall, Phase, PhaseCall, RequestView,
+    ResponseView, RunOutput, StepOrder, StepResult, Verdict, apply_to_fields,
 };
 use eddy_guest::SpecPart;
 use eddy_http::{Fields, FieldsEditor, RequestHead, ResponseHead};
@@ -50,6 +50,21 @@ enum ScriptProgress {
 
 /// Step of the script in its chain.
 const SCRIPT: u8 = 0;
+
+impl ExchangeFacts for ScriptExchange<'_> {
+    fn info(&self) -> ExchangeInfo<'_> {
+        ExchangeInfo {
+            peer: b"127.0.0.1:50000",
+            peer_ip: Some(std::net::Ipv4Addr::LOCALHOST.into()),
+            local: b"127.0.0.1:8080",
+            listener: b"rehearsal",
+            rule: b"rehearsal",
+            cluster: b"endpoint",
+            metadata: Some(&self.metadata),
+            ..ExchangeInfo::UNKNOWN
+        }
+    }
+}
 
 impl<'a> ScriptExchange<'a> {
     /// Creates an exchange whose request the script has not seen yet; `config` is the number of the rule's
@@ -350,16 +365,7 @@ impl<'a> ScriptExchange<'a> {
             }),
             trailers: message.trailers(),
             body: if is_body { message.data() } else { &[] },
-            about: ExchangeInfo {
-                peer: b"127.0.0.1:50000",
-                peer_ip: Some(std::net::Ipv4Addr::LOCALHOST.into()),
-                local: b"127.0.0.1:8080",
-                listener: b"rehearsal",
-                rule: b"rehearsal",
-                cluster: b"endpoint",
-                metadata: Some(&self.metadata),
-                ..ExchangeInfo::default()
-            },
+            facts: self,
         }
     }
 

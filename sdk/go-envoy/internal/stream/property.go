@@ -46,11 +46,7 @@ func (x *exchange) GetProperty(key string) (string, error) {
 	if !ok {
 		return "", api.ErrValueNotFound
 	}
-	a := c.About
-	if a == nil {
-		a = &raw.About{}
-	}
-	value, ok := read(c, a)
+	value, ok := read(c, c.Facts())
 	return found(strings.Clone(value), ok)
 }
 

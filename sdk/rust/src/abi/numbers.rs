@@ -92,3 +92,4 @@ pub const CALL_BUFFERED: u8 = 8;
 pub const CALL_TLS: u8 = 16;
 pub const STEP_BLOCKING: u8 = 1;
 pub const FILTER_READS_BODY: u32 = 1;
+pub const LIBRARY_ASKS_ABOUT: u32 = 1;

@@ -196,6 +196,7 @@ pub struct AbiHost {
     pub send: unsafe extern "C" fn(*const AbiOutbound) -> i32,
     pub cancel: unsafe extern "C" fn(u32, u64) -> i32,
     pub memory_soft_bytes: u64,
+    pub about: unsafe extern "C" fn(*mut AbiCall) -> i32,
 }
 
 /// `eddy_filter_info`: properties of a configured filter.
@@ -226,6 +227,8 @@ pub struct AbiLibrary {
     pub run: unsafe extern "C" fn(*mut AbiCall),
     pub event: unsafe extern "C" fn(*const AbiEvent),
     pub stop: Option<unsafe extern "C" fn()>,
+    pub flags: u32,
+    pub reserved: u32,
 }
 
 /// `eddy_library_open_fn`: the only symbol that a library exports.

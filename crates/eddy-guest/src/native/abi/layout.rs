@@ -175,6 +175,7 @@ pub(crate) struct HostTable {
     pub(crate) send: unsafe extern "C" fn(*const NativeOutbound) -> i32,
     pub(crate) cancel: unsafe extern "C" fn(u32, u64) -> i32,
     pub(crate) memory_soft_bytes: u64,
+    pub(crate) about: unsafe extern "C" fn(*mut NativeCall) -> i32,
 }
 
 /// `eddy_filter_info`.
@@ -208,7 +209,11 @@ pub(crate) struct NativeLibraryTable {
     pub(crate) run: Option<unsafe extern "C" fn(*mut NativeCall)>,
     pub(crate) event: Option<unsafe extern "C" fn(*const NativeEvent)>,
     pub(crate) stop: Option<unsafe extern "C" fn()>,
+    pub(crate) flags: u32,
+    pub(crate) reserved: u32,
 }
+
+pub(crate) const LIBRARY_ASKS_ABOUT: u32 = 1;
 
 /// `eddy_library_open_fn`.
 pub(crate) type OpenFn = unsafe extern "C" fn(*const HostTable) -> *const c_void;

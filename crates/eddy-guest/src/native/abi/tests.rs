@@ -56,12 +56,12 @@ fn layouts() -> LayoutConstants {
     ]);
     layout!(facts, "eddy_event", NativeEvent, [size kind token filter worker status head body]);
     layout!(facts, "eddy_host", HostTable, [
-        abi size workers level resume edits_grow log metric send cancel memory_soft_bytes
+        abi size workers level resume edits_grow log metric send cancel memory_soft_bytes about
     ]);
     layout!(facts, "eddy_filter_info", Info, [size interest filter flags]);
     layout!(facts, "eddy_library", NativeLibraryTable, [
         abi size sdk toolchain filters filters_len filter_new config_new config_free filter_free run event
-        stop
+        stop flags reserved
     ]);
     facts
 }
@@ -120,6 +120,7 @@ fn numbers() -> LayoutConstants {
         ("EDDY_CALL_TLS", CALL_TLS.into()),
         ("EDDY_STEP_BLOCKING", STEP_BLOCKING.into()),
         ("EDDY_FILTER_READS_BODY", FILTER_READS_BODY.into()),
+        ("EDDY_LIBRARY_ASKS_ABOUT", LIBRARY_ASKS_ABOUT.into()),
         ("EDDY_FIELD_OTHER", FieldId::Other as i64),
         ("EDDY_FIELD_HOST", FieldId::Host as i64),
         ("EDDY_FIELD_X_FORWARDED", FieldId::XForwarded as i64),

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use eddy_filter::{
-    EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterPause, Handle, LibraryCall, Phase, PhaseCall,
-    RequestView, ResponseView, StepResult, Verdict,
+    EndReason, EndedExchange, ExchangeFacts, ExchangeInfo, ExchangeView, FilterPause, Handle, LibraryCall,
+    Phase, PhaseCall, RequestView, ResponseView, StepResult, Verdict,
 };
 use eddy_ids::Millis;
 
@@ -182,19 +182,16 @@ fn note(
     stopped: usize,
     is_sampled: bool,
 ) {
-    let edit_bytes = scratch.edits.len() as u64;
     let run = &mut ctx.exchange.filtering.run;
-    for (index, (step, place)) in scratch.steps.iter().zip(&scratch.places).enumerate() {
+    for (step, place) in scratch.steps.iter().zip(&scratch.places).take(stopped + 1) {
         run.keep_state(*place, step.state);
-        if index > stopped {
-            break;
-        }
         run.entered(phase, *place);
-        let series = chain.series(*place);
-        series.entered(phase, is_sampled.then_some(step.nanos));
-        if index == 0 && edit_bytes > 0 {
-            series.edit_bytes.add(edit_bytes);
-        }
+        chain.series(*place).entered(phase, is_sampled.then_some(step.nanos));
+    }
+    if !scratch.edits.is_empty()
+        && let Some(first) = scratch.places.first()
+    {
+        chain.series(*first).edit_bytes.add(scratch.edits.len() as u64);
     }
 }
 
@@ -248,34 +245,35 @@ fn view<'a>(ctx: &'a ExchangeCx<'_>, call: &PhaseCall) -> ExchangeView<'a> {
         // Trailers are known once the body has ended.
         trailers: message.trailers(),
         body: if is_body { message.data() } else { &[] },
-        about: about(ctx),
+        facts: ctx,
     }
 }
 
-#[inline]
-fn about<'a>(ctx: &'a ExchangeCx<'_>) -> ExchangeInfo<'a> {
-    let (exchange, listener) = (&*ctx.exchange, &*ctx.listener);
-    // The generator's state has no more bits, so a second number would not be less predictable.
-    let bits = ctx.worker.rng.borrow_mut().bits();
-    ExchangeInfo {
-        peer: ctx.down.client.address().as_bytes(),
-        peer_ip: ctx.down.client.peer.ip_address(),
-        local: listener.address_text.as_bytes(),
-        listener: listener.config.name.as_bytes(),
-        rule: ctx.route.rule_name().unwrap_or_default().as_bytes(),
-        cluster: ctx.route.cluster_name().unwrap_or_default().as_bytes(),
-        endpoint: exchange.filtering.endpoint_text.as_bytes(),
-        request_id: exchange.request_id.as_bytes(),
-        details: exchange.fault.map_or(b"", |fault| fault.reason().as_bytes()),
-        metadata: Some(&exchange.filtering.metadata),
-        started_unix_us: exchange.filtering.started_unix_us,
-        duration_us: exchange.filtering.duration_us,
-        now: ctx.worker.timers.now(),
-        entropy: [bits, bits.rotate_left(32)],
-        connection: ctx.down.client.number(),
-        request_bytes: exchange.upload.data_bytes,
-        response_bytes: exchange.answer.data_bytes,
-        attempts: exchange.attempts.into(),
+impl ExchangeFacts for ExchangeCx<'_> {
+    fn info(&self) -> ExchangeInfo<'_> {
+        let (exchange, listener) = (&*self.exchange, &*self.listener);
+        // The generator's state has no more bits, so a second number would not be less predictable.
+        let bits = self.worker.rng.borrow_mut().bits();
+        ExchangeInfo {
+            peer: self.down.client.address().as_bytes(),
+            peer_ip: self.down.client.peer.ip_address(),
+            local: listener.address_text.as_bytes(),
+            listener: listener.config.name.as_bytes(),
+            rule: self.route.rule_name().unwrap_or_default().as_bytes(),
+            cluster: self.route.cluster_name().unwrap_or_default().as_bytes(),
+            endpoint: exchange.filtering.endpoint_text.as_bytes(),
+            request_id: exchange.request_id.as_bytes(),
+            details: exchange.fault.map_or(b"", |fault| fault.reason().as_bytes()),
+            metadata: Some(&exchange.filtering.metadata),
+            started_unix_us: exchange.filtering.started_unix_us,
+            duration_us: exchange.filtering.duration_us,
+            now: self.worker.timers.now(),
+            entropy: [bits, bits.rotate_left(32)],
+            connection: self.down.client.number(),
+            request_bytes: exchange.upload.data_bytes,
+            response_bytes: exchange.answer.data_bytes,
+            attempts: exchange.attempts.into(),
+        }
     }
 }
 
