@@ -362,7 +362,7 @@ typedef struct eddy_library {
   uint32_t reserved;
 } eddy_library;
 
-#define EDDY_LIBRARY_ASKS_ABOUT 1u /* asks for `eddy_call.about` when a filter needs it, so that others do not pay for it */
+#define EDDY_LIBRARY_ASKS_ABOUT 1u /* asks for `eddy_call.about`, on the thread of the call, when a filter needs it */
 
 /* The only symbol that a library exports. Called once, before all other functions. Null means that it does not support
  * this host; it has then logged the reason with `host->log` and filter 0. */

@@ -74,7 +74,7 @@ func (x *Exchange) panicUnread() {
 	panic("eddy: the message was read after Pause, which keeps none of it; use PauseWithCopy or Go")
 }
 
-func (x *Exchange) about() *raw.About { return x.read().Facts() }
+func (x *Exchange) about() *raw.About { return x.read().About }
 
 // edit adds an edit. If that fails, the hook fails when it returns.
 func (x *Exchange) edit(op raw.Op, name, value string, number uint32) {

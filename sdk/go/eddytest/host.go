@@ -121,9 +121,6 @@ func (h *host) EditsGrow(c *raw.Call, more uint32) raw.Result {
 	return raw.OK
 }
 
-// About implements raw.Host; calls have the facts from the start.
-func (h *host) About(*raw.Call) raw.Result { return raw.OK }
-
 // Log implements raw.Host.
 func (h *host) Log(filter uint32, level raw.Level, text string) raw.Result {
 	h.mutex.Lock()

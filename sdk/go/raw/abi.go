@@ -235,7 +235,7 @@ type Call struct {
 	Authority  Text
 	Scheme     Text
 	Body       Text
-	About      *About // nil until Facts is called
+	About      *About
 	Edits      *byte
 	EditsCap   uint32
 	EditsLen   uint32
@@ -377,6 +377,3 @@ type FilterInfo struct {
 
 // FilterReadsBody is the flag of a filter that reads bodies but never changes them.
 const FilterReadsBody = 1
-
-// LibraryAsksAbout is the flag of a library that calls [Call.Facts]: it pays for the facts only where a filter needs them.
-const LibraryAsksAbout = 1

@@ -22,7 +22,7 @@ type Copy struct {
 func (c *Call) Copy(s *Step) *Copy {
 	n := &Copy{}
 	c.bare(n, s)
-	a, facts := &n.about, c.Facts()
+	a := &n.about
 	size := c.size()
 	arena := make([]byte, 0, size)
 	take := func(t Text) Text {
@@ -47,10 +47,14 @@ func (c *Call) Copy(s *Step) *Copy {
 	d.Request, d.Response, d.Trailers = head(&c.Request), head(&c.Response), head(&c.Trailers)
 	d.MethodName, d.Target, d.Authority, d.Scheme = take(c.MethodName), take(c.Target), take(c.Authority), take(c.Scheme)
 	d.Body = take(c.Body)
-	*a = *facts
+	if c.About == nil {
+		n.arena = arena
+		return n
+	}
+	*a = *c.About
 	a.Peer, a.Local, a.Listener, a.Rule = take(a.Peer), take(a.Local), take(a.Listener), take(a.Rule)
 	a.Cluster, a.Endpoint, a.RequestID, a.Details = take(a.Cluster), take(a.Endpoint), take(a.RequestID), take(a.Details)
-	pairs := facts.Pairs()
+	pairs := c.About.Pairs()
 	a.Metadata = nil
 	if len(pairs) != 0 {
 		copied := make([]Pair, len(pairs))
@@ -95,10 +99,11 @@ func (n *Copy) sync() {
 func (c *Call) size() uintptr {
 	size := uintptr(c.Request.BytesLen) + uintptr(c.Response.BytesLen) + uintptr(c.Trailers.BytesLen)
 	size += c.MethodName.Len + c.Target.Len + c.Authority.Len + c.Scheme.Len + c.Body.Len
-	a := c.Facts()
-	size += a.Peer.Len + a.Local.Len + a.Listener.Len + a.Rule.Len + a.Cluster.Len + a.Endpoint.Len + a.RequestID.Len + a.Details.Len
-	for _, p := range a.Pairs() {
-		size += p.Space.Len + p.Key.Len + p.Value.Len
+	if a := c.About; a != nil {
+		size += a.Peer.Len + a.Local.Len + a.Listener.Len + a.Rule.Len + a.Cluster.Len + a.Endpoint.Len + a.RequestID.Len + a.Details.Len
+		for _, p := range a.Pairs() {
+			size += p.Space.Len + p.Key.Len + p.Value.Len
+		}
 	}
 	return size
 }

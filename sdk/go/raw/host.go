@@ -14,8 +14,6 @@ type Host interface {
 	Level() Level
 	Resume(exchange uint64, turn uint32, verdict Verdict, edits []byte) Result
 	EditsGrow(c *Call, more uint32) Result
-	// About sets the facts of a call of the gateway, on its thread.
-	About(c *Call) Result
 	Log(filter uint32, level Level, text string) Result
 	Metric(filter uint32, kind MetricKind, name string, bounds []uint64) (MetricCells, Result)
 	Send(token uint64, out *Outbound) Result

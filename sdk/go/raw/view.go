@@ -230,23 +230,14 @@ func (c *Call) CurrentStatus() int {
 	return int(c.Status)
 }
 
-// Facts returns the facts about the exchange. The gateway is asked for them when a filter first needs them; empty ones
-// are returned outside of a call of the gateway.
-func (c *Call) Facts() *About {
-	if c.About == nil {
-		if h := theHost(); h == nil || h.About(c) != OK || c.About == nil {
-			return &About{}
-		}
-	}
-	return c.About
-}
-
 // MetadataValue returns a metadata entry as JSON, after the edits of this call. It is a view.
 func (c *Call) MetadataValue(space, key string) (value string, ok bool) {
-	for _, p := range c.Facts().Pairs() {
-		if p.Space.String() == space && p.Key.String() == key {
-			value, ok = p.Value.String(), true
-			break
+	if c.About != nil {
+		for _, p := range c.About.Pairs() {
+			if p.Space.String() == space && p.Key.String() == key {
+				value, ok = p.Value.String(), true
+				break
+			}
 		}
 	}
 	if c.EditsLen == 0 {

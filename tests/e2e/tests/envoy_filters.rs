@@ -271,7 +271,7 @@ async fn htnn_conditions(gateway: &TestGateway) -> Result<()> {
     expect(gateway, get("/limit", ""), 200, "hello").await?;
     for _ in 0..3 {
         let answer = gateway.exchange(&get("/limit", "")).await?;
-        ensure!(answer.status == 429, "{answer:?}");
+        ensure!(answer.status == 429, "{answer:?}\n{}", gateway.lines().text());
     }
     Ok(())
 }

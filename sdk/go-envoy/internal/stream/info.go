@@ -30,10 +30,10 @@ func (i *info) read(which func(*raw.Call, *raw.About) raw.Text) string {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
 	c, _ := (*exchange)(i).facts()
-	if c == nil {
+	if c == nil || c.About == nil {
 		return ""
 	}
-	return strings.Clone(which(c, c.Facts()).String())
+	return strings.Clone(which(c, c.About).String())
 }
 
 func (i *info) GetRouteName() string {
@@ -87,8 +87,8 @@ func detailsOf(c *raw.Call) (string, bool) {
 	switch {
 	case c == nil || c.Status == 0:
 		return "", false
-	case c.Facts().Details.Len != 0:
-		return strings.Clone(c.Facts().Details.String()), true
+	case c.About != nil && c.About.Details.Len != 0:
+		return strings.Clone(c.About.Details.String()), true
 	case c.Flags&raw.CallLocal != 0:
 		return "direct_response", true
 	default:
@@ -99,8 +99,8 @@ func detailsOf(c *raw.Call) (string, bool) {
 func (i *info) AttemptCount() uint32 {
 	i.mutex.Lock()
 	defer i.mutex.Unlock()
-	if c, _ := (*exchange)(i).facts(); c != nil {
-		return c.Facts().Attempts
+	if c, _ := (*exchange)(i).facts(); c != nil && c.About != nil {
+		return c.About.Attempts
 	}
 	return 0
 }
@@ -188,9 +188,11 @@ func (x *exchange) notes(space string) map[string]string {
 		return nil
 	}
 	notes := map[string]string{}
-	for _, p := range c.Facts().Pairs() {
-		if p.Space.String() == space {
-			notes[strings.Clone(p.Key.String())] = strings.Clone(p.Value.String())
+	if c.About != nil {
+		for _, p := range c.About.Pairs() {
+			if p.Space.String() == space {
+				notes[strings.Clone(p.Key.String())] = strings.Clone(p.Value.String())
+			}
 		}
 	}
 	if c.EditsLen == 0 {

@@ -46,7 +46,11 @@ func (x *exchange) GetProperty(key string) (string, error) {
 	if !ok {
 		return "", api.ErrValueNotFound
 	}
-	value, ok := read(c, c.Facts())
+	a := c.About
+	if a == nil {
+		a = &raw.About{}
+	}
+	value, ok := read(c, a)
 	return found(strings.Clone(value), ok)
 }
 

@@ -52,7 +52,7 @@ __attribute__((visibility("default"))) const eddy_library *eddy_library_open(con
   library.run = run;
   library.event = event;
   library.stop = stop;
-  library.flags = eddy_bridge_has_about() ? EDDY_LIBRARY_ASKS_ABOUT : 0; /* raw.Call.Facts */
+  library.flags = 0; /* not EDDY_LIBRARY_ASKS_ABOUT: hooks may read the facts in other goroutines */
   if (eddyGoOpen(&library) != 0) return NULL;
   return &library;
 }

@@ -40,15 +40,6 @@ static inline uint64_t eddy_bridge_memory_soft(void) {
   return eddy_bridge_host->size >= known ? eddy_bridge_host->memory_soft_bytes : 0;
 }
 
-/* Whether the host gives facts about an exchange on request; an older one gives them with each call. */
-static inline int eddy_bridge_has_about(void) {
-  return eddy_bridge_host->size >= offsetof(eddy_host, about) + sizeof eddy_bridge_host->about;
-}
-
-static inline int32_t eddy_bridge_about(void *call) {
-  return eddy_bridge_has_about() ? eddy_bridge_host->about(call) : EDDY_UNKNOWN;
-}
-
 static inline int32_t eddy_bridge_cancel(uint32_t filter, uint64_t token) {
   return eddy_bridge_host->cancel(filter, token);
 }

@@ -2,7 +2,6 @@ package bridge
 
 // #cgo noescape eddy_bridge_resume
 // #cgo noescape eddy_bridge_edits_grow
-// #cgo noescape eddy_bridge_about
 // #cgo noescape eddy_bridge_log
 // #cgo noescape eddy_bridge_metric
 // #cgo noescape eddy_bridge_send
@@ -33,10 +32,6 @@ func (gateway) Resume(exchange uint64, turn uint32, verdict raw.Verdict, edits [
 
 func (gateway) EditsGrow(c *raw.Call, more uint32) raw.Result {
 	return raw.Result(C.eddy_bridge_edits_grow(unsafe.Pointer(c), C.uint32_t(more)))
-}
-
-func (gateway) About(c *raw.Call) raw.Result {
-	return raw.Result(C.eddy_bridge_about(unsafe.Pointer(c)))
 }
 
 func (gateway) Log(filter uint32, level raw.Level, text string) raw.Result {

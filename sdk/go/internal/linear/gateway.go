@@ -71,9 +71,6 @@ func (gateway) Resume(exchange uint64, turn uint32, verdict raw.Verdict, edits [
 
 func (gateway) EditsGrow(c *raw.Call, more uint32) raw.Result { return growEdits(c, more) }
 
-// About is not needed: the gateway copies the facts into the memory of the module with each call.
-func (gateway) About(*raw.Call) raw.Result { return raw.OK }
-
 func (gateway) Log(filter uint32, level raw.Level, text string) raw.Result {
 	q := question{what: askLog, filter: filter, number: uint32(level), text: raw.TextOf(text)}
 	result := ask(&q)
