@@ -60,7 +60,8 @@ impl RequestIdFilter {
 
     fn set(&self, answer: &mut PhaseContext<'_>) {
         let view = answer.view;
-        let trusted = |block: &IpBlock| view.about().peer_ip.is_some_and(|peer| block.contains(peer));
+        let about = view.about();
+        let trusted = |block: &IpBlock| about.peer_ip.is_some_and(|peer| block.contains(peer));
         let mut sent = view.request.fields.all_named(self.config.field.as_bytes());
         let is_kept = self.config.trusted.iter().any(trusted)
             && sent.next().is_some_and(is_id)
@@ -69,9 +70,9 @@ impl RequestIdFilter {
         if is_kept {
             return;
         }
-        let entropy = draw(view.about().entropy, self.seed);
+        let entropy = draw(about.entropy, self.seed);
         let mut text = [0; 36];
-        let length = write_id(self.config.format, entropy, view.about().started_unix_us / 1000, &mut text);
+        let length = write_id(self.config.format, entropy, about.started_unix_us / 1000, &mut text);
         let value = text.get(..length).unwrap_or_default();
         answer.edit(&FilterEdit::Set { name: self.config.field.as_bytes(), value });
     }

@@ -1,6 +1,6 @@
 //! Strings with variables, parsed when a configuration is checked and rendered for each request.
 
-use eddy_filter::ExchangeView;
+use eddy_filter::{ExchangeInfo, ExchangeView};
 use thiserror::Error;
 
 use super::scratch::Scratch;
@@ -115,10 +115,11 @@ impl TemplateString {
 impl TemplateString {
     /// Renders the string; unknown values are empty.
     pub(super) fn render(&self, view: &ExchangeView<'_>, out: &mut Scratch) {
+        let about = view.about();
         for part in &self.parts {
             match part {
                 TemplatePart::Literal(bytes) => out.push(bytes),
-                TemplatePart::Fact(fact) => fact.write(view, out),
+                TemplatePart::Fact(fact) => fact.write(view, &about, out),
                 TemplatePart::RequestField(name) => {
                     out.push(view.request.fields.first_named(name).unwrap_or_default())
                 }
@@ -127,7 +128,7 @@ impl TemplateString {
                     out.push(response.fields.first_named(name).unwrap_or_default());
                 }
                 TemplatePart::Metadata { space, key } => {
-                    let value = view.about().metadata.and_then(|metadata| metadata.get(space, key));
+                    let value = about.metadata.and_then(|metadata| metadata.get(space, key));
                     push_json(value.unwrap_or_default(), out);
                 }
             }
@@ -136,8 +137,8 @@ impl TemplateString {
 }
 
 impl Fact {
-    fn write(self, view: &ExchangeView<'_>, out: &mut Scratch) {
-        let (request, about) = (&view.request, view.about());
+    fn write(self, view: &ExchangeView<'_>, about: &ExchangeInfo<'_>, out: &mut Scratch) {
+        let request = &view.request;
         let (path, query) = match request.target.iter().position(|byte| *byte == b'?') {
             Some(at) => request.target.split_at(at),
             None => (request.target, &[] as &[u8]),

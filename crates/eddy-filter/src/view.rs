@@ -97,7 +97,7 @@ pub struct ResponseView<'a> {
 }
 
 /// Information about an exchange. A text that is not known (yet) is empty.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct ExchangeInfo<'a> {
     /// Client address and port.
     pub peer: &'a [u8],

@@ -81,7 +81,8 @@ impl BasicAuthFilter {
             return self.authenticator.refuse(answer.worker, &mut |edit| answer.edit(edit));
         };
         let pair = self.authenticator.cache.name(name, password);
-        if user.is_known_user && self.authenticator.cache.has(pair, answer.view.about().now) {
+        let now = answer.view.about().now;
+        if user.is_known_user && self.authenticator.cache.has(pair, now) {
             return self.authenticator.accept(user, &mut |edit| answer.edit(edit));
         }
         let job = Job {
@@ -91,7 +92,7 @@ impl BasicAuthFilter {
             user: name.into(),
             password: Zeroizing::new(password.to_vec()),
             name: pair,
-            now: answer.view.about().now,
+            now,
         };
         if pool.push(job).is_ok() {
             return Verdict::Pause;

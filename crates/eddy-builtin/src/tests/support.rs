@@ -177,7 +177,7 @@ impl ExchangeFacts for TestExchange {
             entropy: self.entropy,
             request_bytes: self.bytes_so_far,
             response_bytes: self.bytes_so_far,
-            ..ExchangeInfo::default()
+            ..ExchangeInfo::UNKNOWN
         }
     }
 }

@@ -66,9 +66,8 @@ impl FilterRun {
         if self.states.len() < count {
             self.states.resize(count, 0);
         }
-        let is_seen_by_all = !call.phase.is_reversed() || self.request.has_head_passed();
         for entry in call.entries(chain) {
-            let is_seen = is_seen_by_all || entry.step < self.reached;
+            let is_seen = !call.phase.is_reversed() || self.has_seen_request(entry.step);
             if self.skipped & bit(entry.step) != 0 || !is_seen {
                 continue;
             }
@@ -78,7 +77,7 @@ impl FilterRun {
         }
     }
 
-    /// Stores the per-exchange state that a filter has set, whether it was entered or not.
+    /// Stores the per-exchange state that a filter has set.
     pub fn keep_state(&mut self, step: u8, state: u64) {
         if let Some(kept) = self.states.get_mut(usize::from(step)) {
             *kept = state;

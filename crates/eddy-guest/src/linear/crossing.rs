@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
 
-use eddy_filter::{CHAIN_FILTERS_MAX, EDITS_BYTES_MAX, FilterEvent, LibraryCall};
+use eddy_filter::{EDITS_BYTES_MAX, ExchangeInfo, ExchangeView, FilterEvent, LibraryCall};
 
 use super::image::GuestMemoryWriter;
 use super::instance::{LinearCallFailure, LinearInstance};
@@ -25,7 +25,7 @@ pub(super) fn run(
     call: &mut LibraryCall<'_>,
 ) -> Result<(), LinearCallFailure> {
     let lost = call.steps.iter().position(|step| states.is_lost(step.state));
-    let count = lost.unwrap_or(call.steps.len()).min(CHAIN_FILTERS_MAX);
+    let count = lost.unwrap_or(call.steps.len());
     call.current.store(call.steps.first().map_or(0, |step| step.id), Relaxed);
     let numbers = Numbers { filters, configs, states };
     instance.store.data_mut().filter = match call.steps {
@@ -65,9 +65,10 @@ fn enter(
     call: &mut LibraryCall<'_>,
     count: usize,
 ) -> Result<Entered, LinearCallFailure> {
-    let needed = layout::bytes_of(call);
+    let about = call.view.map_or(ExchangeInfo::UNKNOWN, ExchangeView::about);
+    let needed = layout::bytes_of(call, &about);
     let (base, room) = instance.room(needed).inspect_err(|_| call.stopped = 0)?;
-    let laid = layout::write_call(&mut GuestMemoryWriter::new(room, base), call, count, numbers);
+    let laid = layout::write_call(&mut GuestMemoryWriter::new(room, base), call, &about, count, numbers);
     let ran = instance.run(laid.call);
     Ok((laid, ran))
 }

@@ -4,7 +4,7 @@
 
 use std::mem::offset_of;
 
-use eddy_filter::{CALL_WITHOUT_PHASE, EndedExchange, ExchangeView, FilterEvent, LibraryCall};
+use eddy_filter::{CALL_WITHOUT_PHASE, EndedExchange, ExchangeInfo, ExchangeView, FilterEvent, LibraryCall};
 use eddy_http::{Field, Fields};
 
 use super::image::{GuestMemoryWriter, WrittenOffset, rounded};
@@ -21,8 +21,8 @@ pub(super) struct ResultAddresses {
     pub(super) current: u64,
 }
 
-/// Returns the maximum size of a call in a buffer.
-pub(super) fn bytes_of(call: &LibraryCall<'_>) -> usize {
+/// Returns the maximum size of a call in a buffer, with these facts about the exchange if it has a view.
+pub(super) fn bytes_of(call: &LibraryCall<'_>, about: &ExchangeInfo<'_>) -> usize {
     let fixed = rounded(size_of::<abi::NativeCall>())
         + rounded(size_of::<u32>())
         + rounded(call.steps.len() * size_of::<abi::NativeStep>())
@@ -31,9 +31,8 @@ pub(super) fn bytes_of(call: &LibraryCall<'_>) -> usize {
     let Some(view) = call.view else { return fixed };
     let (request, response) = (&view.request, view.response.unwrap_or_default());
     let heads: usize = [request.fields, response.fields, view.trailers].into_iter().map(head_bytes).sum();
-    let texts: usize =
-        texts_of(view).iter().chain(&view.about().texts()).map(|text| rounded(text.len())).sum();
-    let metadata: usize = view.about().metadata.map_or(0, |metadata| {
+    let texts: usize = texts_of(view).iter().chain(&about.texts()).map(|text| rounded(text.len())).sum();
+    let metadata: usize = about.metadata.map_or(0, |metadata| {
         metadata
             .iter()
             .map(|(space, key, value)| {
@@ -57,11 +56,12 @@ fn texts_of<'v>(view: &ExchangeView<'v>) -> [&'v [u8]; 5] {
     [request.method_name, request.target, request.authority, scheme(view), view.body]
 }
 
-/// Writes a call with the first `count` steps; the numbers of filters, configurations and states are those of the
-/// instance.
+/// Writes a call with the first `count` steps and these facts about the exchange; the numbers of filters,
+/// configurations and states are those of the instance.
 pub(super) fn write_call(
     to: &mut GuestMemoryWriter<'_>,
     call: &LibraryCall<'_>,
+    about: &ExchangeInfo<'_>,
     count: usize,
     numbers: &Numbers<'_>,
 ) -> ResultAddresses {
@@ -85,6 +85,8 @@ pub(super) fn write_call(
         phase = view.phase as u8;
         flags |= flags_of(view);
         write_view(to, place, view);
+        let about = write_about(to, about);
+        to.set(place, offset_of!(abi::NativeCall, about), &about.to_le_bytes());
     }
     to.set(place, offset_of!(abi::NativeCall, abi), &abi::ABI.to_le_bytes());
     to.set(place, offset_of!(abi::NativeCall, size), &size_of_u32::<abi::NativeCall>().to_le_bytes());
@@ -117,8 +119,6 @@ fn write_view(to: &mut GuestMemoryWriter<'_>, place: WrittenOffset, view: &Excha
     for (index, text) in texts_of(view).into_iter().enumerate() {
         to.text(place, offset_of!(abi::NativeCall, method_name) + index * size_of::<abi::NativeText>(), text);
     }
-    let about = write_about(to, view);
-    to.set(place, offset_of!(abi::NativeCall, about), &about.to_le_bytes());
 }
 
 fn write_head(to: &mut GuestMemoryWriter<'_>, place: WrittenOffset, fields: Fields<'_>) {
@@ -148,8 +148,7 @@ fn write_fields(to: &mut GuestMemoryWriter<'_>, places: &[Field]) -> u64 {
     table.address
 }
 
-fn write_about(to: &mut GuestMemoryWriter<'_>, view: &ExchangeView<'_>) -> u64 {
-    let about = view.about();
+fn write_about(to: &mut GuestMemoryWriter<'_>, about: &ExchangeInfo<'_>) -> u64 {
     let place = to.zeroed(size_of::<abi::NativeAbout>());
     for (index, text) in about.texts().into_iter().enumerate() {
         to.text(place, index * size_of::<abi::NativeText>(), text);

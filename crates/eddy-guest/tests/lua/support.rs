@@ -362,7 +362,7 @@ impl LuaTestExchange<'_> {
                 rule: b"site/1",
                 cluster: b"origin",
                 metadata: Some(&self.metadata),
-                ..ExchangeInfo::default()
+                ..ExchangeInfo::UNKNOWN
             },
         };
         enter(&view);

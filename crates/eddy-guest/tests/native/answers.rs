@@ -54,7 +54,7 @@ fn with_view<T>(phase: Phase, look: impl FnOnce(&ExchangeView<'_>) -> T) -> T {
             peer: b"192.0.2.1:7",
             metadata: Some(&metadata),
             started_unix_us: 1234,
-            ..ExchangeInfo::default()
+            ..ExchangeInfo::UNKNOWN
         },
     };
     look(&view)

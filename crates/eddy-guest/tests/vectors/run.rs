@@ -121,7 +121,7 @@ fn run(
             request_bytes: about.request_bytes,
             response_bytes: about.response_bytes,
             attempts: about.attempts,
-            ..ExchangeInfo::default()
+            ..ExchangeInfo::UNKNOWN
         },
     };
     let (stopped, edits) = enter(guest, steps, Some(&view), &[], (exchange, turn), call.sample);
