@@ -149,6 +149,14 @@ fn edits_grow_up_to_the_limit() {
 }
 
 #[test]
+fn verdicts_of_filters_that_were_not_entered_do_not_count() {
+    let filters = [make("spoil", "null"), make("pass", "null"), make("pass", "null")];
+    let outcome = with_view(Phase::RequestHead, |view| enter(&filters, Some(view), &[]));
+    let verdicts: Vec<Verdict> = outcome.steps.iter().map(|step| step.verdict).collect();
+    assert_eq!((outcome.stopped, verdicts), (0, vec![Verdict::Reply, Verdict::Continue, Verdict::Continue]));
+}
+
+#[test]
 fn invalid_outcomes_are_faults() {
     for (name, stopped, expected) in [
         ("lie-edits", 1, "bytes of edits to a buffer of"),

@@ -15,7 +15,7 @@
 enum behaviour {
   PASS, SET, GROW, SUMMARY, STATE, PAUSE, REPLY, ALTSTACK, METRIC, LOG, SEND, STORM, CONFIG,
   LIE_EDITS, LIE_STOPPED, VERDICT, STOP_CONTINUE, GO_ON, GROW_OTHER, CRASH, ABORT, HANG, SLOW, REFUSE, SILENT, LONG_ERROR,
-  NO_NUMBER, EXIT, OVERFLOW_STACK, CLAIM, ABOUT
+  NO_NUMBER, EXIT, OVERFLOW_STACK, CLAIM, ABOUT, SPOIL
 };
 
 static const eddy_text names[] = {
@@ -23,7 +23,7 @@ static const eddy_text names[] = {
     TEXT("altstack"), TEXT("metric"), TEXT("log"), TEXT("send"), TEXT("storm"), TEXT("config"), TEXT("lie-edits"),
     TEXT("lie-stopped"), TEXT("verdict"), TEXT("stop-continue"), TEXT("go-on"), TEXT("grow-other"), TEXT("crash"),
     TEXT("abort"), TEXT("hang"), TEXT("slow"), TEXT("refuse"), TEXT("silent"), TEXT("long-error"), TEXT("no-number"),
-    TEXT("exit"), TEXT("overflow-stack"), TEXT("claim"), TEXT("about")};
+    TEXT("exit"), TEXT("overflow-stack"), TEXT("claim"), TEXT("about"), TEXT("spoil")};
 
 static const eddy_host *host;
 
@@ -200,6 +200,9 @@ static uint8_t enter(const struct filter *filter, eddy_call *call, uint16_t inde
     break;
   case STORM: run_storm(); break;
   case CLAIM: call->edits_len += 128; break;
+  case SPOIL: /* verdicts of filters that are not entered */
+    for (uint32_t i = index + 1u; i < call->steps_len; i++) call->steps[i].verdict = 200;
+    return EDDY_REPLY;
   case LIE_EDITS: call->edits_len = call->edits_cap + 1; break;
   case VERDICT: return 200;
   case CRASH: *(volatile int *)(uintptr_t)16 = 1; break;
