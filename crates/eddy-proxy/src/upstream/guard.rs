@@ -46,8 +46,8 @@ pub(crate) struct EndpointGuard {
     /// Taken by `drop` only.
     lease: Option<Lease>,
     pub(crate) address: Rc<ResolvedAddress>,
-    /// Permit of the cluster's request limit, if there is one.
-    _limit_permit: Option<LimitPermit>,
+    /// Permit of the cluster's request limit, if there is one and the request is not over.
+    limit_permit: Option<LimitPermit>,
 }
 
 impl EndpointGuard {
@@ -167,7 +167,12 @@ impl EndpointGuard {
             cluster.state().borrow_mut().release(lease);
             return None;
         };
-        Some(Self { cluster: Rc::clone(cluster), lease: Some(lease), address, _limit_permit: place })
+        Some(Self { cluster: Rc::clone(cluster), lease: Some(lease), address, limit_permit: place })
+    }
+
+    /// Ends the request as far as the cluster's request limit is concerned.
+    pub(crate) fn free_limit(&mut self) {
+        self.limit_permit = None;
     }
 
     /// Returns a link, on which nothing is left over, to the pool.

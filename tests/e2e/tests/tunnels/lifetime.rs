@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
+use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::wait::elapse;
 use eddy_e2e::wire::within;
 use rustix::process::Signal;
@@ -31,6 +32,24 @@ async fn each_side_closes_independently() -> Result<()> {
     gateway.lines().until("\"reason\":\"-\"", 2).await?;
     ensure!(gateway.metric("eddy_faults_total").await? == 0.0);
     gateway.until_metric("eddy_cluster_connections{cluster=\"origin\"}", 0.0).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn a_tunnel_counts_against_the_request_limit() -> Result<()> {
+    let endpoint = TunnelEndpoint::start().await?;
+    let config = config("", "", endpoint.address()?).replace("origin: {", "origin: {limits: {requests: 1}, ");
+    let gateway = TestGateway::launch(&config, Launch::default()).await?;
+    let in_use = "eddy_cluster_in_use{cluster=\"origin\",limit=\"requests\"}";
+    for _ in 0..2 {
+        let (mut client, mut server) = tunnel(&gateway, &endpoint).await?;
+        pass(&mut client, &mut server, b"x").await?;
+        ensure!(gateway.metric(in_use).await? == 1.0);
+        ensure!(gateway.exchange(request("")).await?.status == 503);
+        client.shutdown().await?;
+        server.shutdown().await?;
+        gateway.until_metric(in_use, 0.0).await?;
+    }
     gateway.stop().await
 }
 

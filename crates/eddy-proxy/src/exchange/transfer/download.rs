@@ -163,6 +163,13 @@ impl Transfer<'_, '_> {
             let exchange = &mut *self.ctx.exchange;
             exchange.answer.stage(&mut exchange.response_input).map_err(Fault::ResponseChunk)?;
         }
+        // A tunnel counts until its end.
+        if self.ctx.exchange.answer.reader.is_done() && !self.ctx.exchange.upgrade.is_done() {
+            // A client that has the whole response may send its next request to another worker at once, so the permits
+            // are free before that.
+            self.ctx.exchange.retry_permit = None;
+            self.attempt.guard.free_limit();
+        }
         let answer = &self.ctx.exchange.answer;
         Ok(if answer.has_output() || answer.is_finished() {
             TransferStep::Moved
