@@ -59,6 +59,7 @@ pub struct LuaScript {
     recipe: Recipe,
     workers: Box<[Mutex<Worker>]>,
     info: FilterInfo,
+    has_hooks: bool,
 }
 
 impl LuaScript {
@@ -81,16 +82,15 @@ impl LuaScript {
             mentions: Mentions::of(source.text),
         };
         let hooks = LuaInstance::new(&recipe).map_err(|fault| refused(fault.to_string()))?.hooks();
-        if hooks == [false, false] {
-            let message = format!(
-                "{}: the script defines neither `envoy_on_request` nor `envoy_on_response`",
-                source.chunk
-            );
-            return Err(refused(message));
-        }
         let workers = (0..host.workers()).map(|_| Mutex::default()).collect();
         let (name, info) = (source.chunk.to_owned(), info_of(hooks, recipe.mentions));
-        Ok(Arc::new_cyclic(|own| Self { own: Weak::clone(own), name, recipe, workers, info }))
+        let has_hooks = hooks != [false, false];
+        Ok(Arc::new_cyclic(|own| Self { own: Weak::clone(own), name, recipe, workers, info, has_hooks }))
+    }
+
+    /// Whether the script defines `envoy_on_request` or `envoy_on_response`. Without both it does nothing.
+    pub fn has_hooks(&self) -> bool {
+        self.has_hooks
     }
 
     /// Creates a filter that runs the script, or a rule's configuration; the script is dropped with the last of them.

@@ -33,6 +33,8 @@ pub(crate) struct FilterMaker {
     pub(crate) observe: Box<dyn Fn(&str) + Send>,
     /// Called for each filter before its module is compiled; `observe` is called again afterwards.
     pub(crate) observe_compiling: Box<dyn Fn(&str) + Send>,
+    /// Called for each problem that does not keep a filter from working.
+    pub(crate) warn: Box<dyn Fn(FilterProblem) + Send>,
     /// Whether filters are created only to check that they can be.
     pub(crate) is_trial: bool,
     /// Quarantined filters, which are not created.
@@ -157,7 +159,7 @@ impl FilterMaker {
         context: &str,
         scripts: &mut Scripts,
     ) -> Result<PreparedFilter, FilterProblem> {
-        let script = scripts.load(&filter.name, config, script, &self.host)?;
+        let script = scripts.load(&filter.name, config, script, &self.host, &self.warn)?;
         self.make_guest(filter, "", context, script)
     }
 

@@ -1,7 +1,7 @@
 //! Problem of a filter, and its position in the configuration.
 
 use eddy_filter::LoadError;
-use eddy_spec::problem::{Problem, SourceText};
+use eddy_spec::problem::{Problem, Severity, SourceText};
 use serde::{Deserialize, Serialize};
 
 /// Filter that cannot be created.
@@ -13,9 +13,12 @@ pub(crate) struct FilterProblem {
     pub(crate) message: String,
     /// Advice to the user.
     pub(crate) hint: Option<String>,
+    /// Whether the filter works nevertheless, but probably not as intended.
+    #[serde(default)]
+    pub(crate) is_warning: bool,
     /// Position in a script, if the problem is there.
     #[serde(default)]
-    pub(crate) script: Option<ScriptLine>,
+    pub(crate) script: Option<Box<ScriptLine>>,
     /// Text of the filter's configuration that is wrong.
     #[serde(default)]
     pub(crate) text: Option<Box<str>>,
@@ -26,7 +29,7 @@ pub(crate) struct FilterProblem {
 pub(crate) struct ScriptLine {
     /// Script file.
     pub(crate) path: String,
-    /// Line, from 1.
+    /// Line, from 1; 0 for the script as a whole.
     pub(crate) line: u32,
 }
 
@@ -37,6 +40,7 @@ impl FilterProblem {
             filter: filter.to_owned(),
             message: message.into(),
             hint: hint.map(str::to_owned),
+            is_warning: false,
             script: None,
             text: None,
         }
@@ -63,6 +67,11 @@ impl FilterProblem {
 
     /// Returns the problem at the position where the filter is configured.
     pub(crate) fn in_sources(&self, sources: &[SourceText]) -> Problem {
+        let severity = if self.is_warning { Severity::Warning } else { Severity::Error };
+        Problem { severity, ..self.located_in(sources) }
+    }
+
+    fn located_in(&self, sources: &[SourceText]) -> Problem {
         let message = if self.filter.is_empty() {
             self.message.clone()
         } else {
@@ -74,8 +83,12 @@ impl FilterProblem {
             length: u32::try_from(marked.chars().count()).unwrap_or(1).max(1),
             ..Problem::of_file(path, message.clone(), self.hint.clone())
         };
-        if let Some(ScriptLine { path, line }) = &self.script {
-            return at(path, (*line, 1), "");
+        match self.script.as_deref() {
+            Some(ScriptLine { path, line: 0 }) => {
+                return Problem::of_file(path, message, self.hint.clone());
+            }
+            Some(ScriptLine { path, line }) => return at(path, (*line, 1), ""),
+            None => {}
         }
         let place = sources.iter().find_map(|source| Some((source, place_of(&source.text, &self.filter)?)));
         let Some((source, place)) = place else {
@@ -173,5 +186,13 @@ mod tests {
         assert_eq!(other.in_sources(&sources).to_string(), "a.yaml: error: filter \"other\": no");
         let none = FilterProblem::new("", "no", None);
         assert_eq!(none.in_sources(&sources).to_string(), "a.yaml: error: no");
+        let script = |line| Some(Box::new(ScriptLine { path: "x.lua".to_owned(), line }));
+        let warning = FilterProblem { is_warning: true, script: script(0), ..problem.clone() };
+        assert_eq!(
+            warning.in_sources(&sources).to_string(),
+            "x.lua: warning: filter \"auth\": no\n  hint: yes"
+        );
+        let line = FilterProblem { script: script(3), ..other };
+        assert_eq!(line.in_sources(&sources).to_string(), "x.lua:3:1: error: filter \"other\": no");
     }
 }

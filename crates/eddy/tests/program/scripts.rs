@@ -79,6 +79,29 @@ fn the_guide_to_lua_filters_works_as_written() {
     eddy.stop();
 }
 
+#[test]
+fn a_script_without_hooks_is_a_warning() {
+    let place = ProjectFolder::new();
+    let config = config(&place, "idle");
+    place.write("idle/filter.lua", "local function envoy_on_request(h) h:headers():add('x-idle', '1') end\n");
+    place.write("eddy.yaml", &config);
+    let said = place.eddy(&["check", "eddy.yaml"], ".").all(0);
+    let file = place.directory.join("idle/filter.lua").display().to_string();
+    let message = "the script defines neither `envoy_on_request` nor `envoy_on_response`, so it does nothing";
+    assert!(said.contains(&format!("warning: filter \"it\": {message}\n--> {file}\n")), "{said}");
+    assert!(said.contains("hint: define one of them as a global function, without `local`"), "{said}");
+    assert!(said.contains("ok: 1 listener, 1 rule"), "{said}");
+    let inline = config.replace(&format!("file: '{file}'"), "source: 'local a = 1'");
+    place.write("eddy.yaml", &inline);
+    let said = place.eddy(&["check", "eddy.yaml"], ".").all(0);
+    assert!(said.contains(&format!("filter \"it\": {message}")) && said.contains("eddy.yaml:4:3"), "{said}");
+    let eddy = place.launch(&config);
+    let log = eddy.log();
+    assert!(log.contains(message) && log.contains(&file), "{log}");
+    assert_eq!(get(eddy.address(), "/").status, 200);
+    eddy.stop();
+}
+
 /// Returns the output for a spec with one test of this body, of a filter with this source.
 fn outcome(source: &str, test: &str, code: i32) -> String {
     let place = ProjectFolder::new();
