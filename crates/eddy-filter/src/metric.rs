@@ -162,14 +162,40 @@ impl Metric {
             cell.fetch_add(amount, Relaxed);
         }
     }
+
+    /// Sets a gauge whose value is in lane 0 alone.
+    pub fn set(&self, value: u64) {
+        if let Some(cell) = self.cells.first() {
+            cell.store(value, Relaxed);
+        }
+    }
+
+    /// Records a value in a histogram with these bounds, in the lane of a worker.
+    pub fn record(&self, lane: usize, bounds: &[u64], value: u64) {
+        let place = bounds.iter().position(|bound| value <= *bound).unwrap_or(bounds.len());
+        for (cell, amount) in [(place, 1), (bounds.len() + 1, value)] {
+            if let Some(cell) = self.cells.get(lane * self.stride + cell) {
+                cell.fetch_add(amount, Relaxed);
+            }
+        }
+    }
+
+    /// Returns the value of a counter or gauge over all lanes.
+    pub fn sum(&self) -> u64 {
+        let cells = self.cells.iter().step_by(self.stride.max(1));
+        cells.fold(0, |sum, cell| sum.wrapping_add(cell.load(Relaxed)))
+    }
 }
 
 fn check_name(name: &str) -> Result<(), MetricError> {
-    let is_name = (1..=64).contains(&name.len())
+    let is_name = (1..=METRIC_NAME_BYTES_MAX).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
         && !name.starts_with(|first: char| first.is_ascii_digit());
     if is_name { Ok(()) } else { Err(MetricError::BadName) }
 }
+
+/// Maximum length of a metric name in bytes.
+pub const METRIC_NAME_BYTES_MAX: usize = 64;
 
 /// Maximum number of metrics per filter.
 pub const METRICS_MAX: usize = 64;
@@ -193,6 +219,20 @@ mod tests {
         let views = registry.views();
         assert_eq!(views[0].values, [16]);
         assert_eq!((views[1].filter, views[1].values.as_slice()), (8, [0].as_slice()));
+        assert_eq!(metric.sum(), 16);
+    }
+
+    #[test]
+    fn a_gauge_is_set_and_a_histogram_counts_values() {
+        let registry = MetricRegistry::new(1);
+        let gauge = registry.define(1, MetricKind::Gauge, "open", &[]).unwrap();
+        gauge.add(0, 3);
+        gauge.set(7);
+        gauge.add(0, 1_u64.wrapping_neg());
+        assert_eq!(gauge.sum(), 6);
+        let sizes = registry.define(1, MetricKind::Histogram, "size", &[1, 5]).unwrap();
+        [0, 1, 5, 6].into_iter().for_each(|value| sizes.record(1, &[1, 5], value));
+        assert_eq!(registry.views()[1].values, [2, 1, 1, 12]);
     }
 
     #[test]

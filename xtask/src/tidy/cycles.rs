@@ -207,7 +207,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["lua", "native", "wasm"],
             &["engine", "failure", "guest", "signature"],
             &["reclaim", "thread"],
-            &["lock"],
+            &["lock", "metric"],
         ],
     ),
 ];
