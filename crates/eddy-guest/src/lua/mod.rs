@@ -14,6 +14,8 @@ mod shared_call;
 mod shown;
 mod spec;
 mod stage;
+mod stats;
+mod stats_call;
 mod vm;
 mod worker;
 

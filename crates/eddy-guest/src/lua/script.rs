@@ -12,6 +12,7 @@ use eddy_filter::{
 use super::mentions::Mentions;
 use super::running::{LuaInstance, Recipe};
 use super::shared::{SharedLimits, SharedStores};
+use super::stats::LuaStatsScope;
 use super::vm::VmLimits;
 use super::worker::Worker;
 use crate::failure::GuestFailure;
@@ -76,6 +77,7 @@ impl LuaScript {
             host: Arc::clone(host),
             stores: SharedStores::of(source.filter, source.limits.shared),
             contexts: Arc::default(),
+            stats: LuaStatsScope::of(source.filter, &**host),
             limits: source.limits.vm(),
             chunk,
             text: source.text.into(),

@@ -1,7 +1,7 @@
 -- Stream information and metadata, through which filters exchange values.
 
 local internal = ...
-local next, pcall, setmetatable, type = next, pcall, setmetatable, type
+local next, pcall, rawget, setmetatable, type = next, pcall, rawget, setmetatable, type
 local shown, question, change, answer = internal.shown, internal.question, internal.change, internal.answer
 local raise, SCOPE = internal.raise, internal.SCOPE
 local from_json, to_json, text_of = internal.from_json, internal.to_json, internal.text_of
@@ -24,7 +24,7 @@ end
 
 -- Returns a constructor of objects with these methods, which are valid during the hook.
 local function class(methods, each)
-  local metatable = { __index = methods, __pairs = each, __metatable = false }
+  local metatable = { __index = internal.loggable(methods), __pairs = each, __metatable = false }
   return function(...)
     return setmetatable({ shown.scope, ... }, metatable)
   end
@@ -122,12 +122,15 @@ internal.connection = class {
   ssl = function(self) check(self) return nil end,
 }
 
--- Returns the configuration of the filter for this rule; an empty table if there is none.
+local context = { __index = internal.loggable_always { get = rawget }, __metatable = false }
+
+-- Returns the configuration of the filter for this rule; an empty table if there is none. Its values are members, and
+-- `get` returns them as well.
 function internal.context()
   question(CONTEXT, "", "", 0, 0, 0)
   local value = from_json(answer())
-  if value == nil then return {} end
-  return value
+  if value == nil then value = {} end
+  return type(value) == "table" and setmetatable(value, context) or value
 end
 
 local metadata = {}
@@ -135,7 +138,7 @@ local metadata = {}
 function metadata.get(self, key)
   check(self)
   local all = internal.context()
-  return type(all) == "table" and all[key] or nil
+  return type(all) == "table" and rawget(all, key) or nil
 end
 
 internal.metadata = class(metadata, function(self)
@@ -151,16 +154,19 @@ end
 
 internal.route = class { metadata = metadata_of }
 
+-- Once the request is forwarded, its endpoint and its route are decided; these calls have no effect then.
+local function is_decided() return shown.way ~= REQUEST or not shown.is_open end
+
 function internal.override_host(host, is_strict)
-  if shown.way ~= REQUEST or not shown.is_open then
-    raise("setUpstreamOverrideHost() is only valid before the request is forwarded")
+  host = text_of(host)
+  if is_strict ~= nil and type(is_strict) ~= "boolean" then
+    raise("bad argument #2 to 'setUpstreamOverrideHost' (boolean expected, got " .. type(is_strict) .. ")")
   end
-  change(is_strict and ENDPOINT_STRICT or ENDPOINT, "", text_of(host), 0)
+  if is_decided() then return end
+  change(is_strict and ENDPOINT_STRICT or ENDPOINT, "", host, 0)
 end
 
 function internal.clear_route()
-  if shown.way ~= REQUEST or not shown.is_open then
-    raise("clearRouteCache() is only valid before the request is forwarded")
-  end
+  if is_decided() then return end
   change(CLEAR_ROUTE, "", "", 0)
 end
