@@ -131,7 +131,7 @@ impl LuaLimits {
             package: self.allows_package,
             ffi: self.allows_ffi,
         };
-        VmLimits { cpu: self.cpu, memory_bytes: self.memory_bytes, allow }
+        VmLimits { cpu: self.cpu, memory_bytes: self.memory_bytes, allow, ..VmLimits::default() }
     }
 }
 
