@@ -3,7 +3,7 @@
 use eddy_http::{Field, Fields};
 
 use crate::metadata::DynamicMetadata;
-use crate::view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};
+use crate::view::{ExchangeInfo, ExchangeView, RequestView, ResponseView, TlsInfo};
 
 /// Owned copy of an [`ExchangeView`].
 #[derive(Debug)]
@@ -42,6 +42,7 @@ impl KeptView {
     pub fn of(view: &ExchangeView<'_>) -> Self {
         let (request, response) = (&view.request, view.response.unwrap_or_default());
         let [peer, local, listener, rule, cluster, endpoint, request_id, details] = view.about.texts();
+        let TlsInfo { version, suite, server_name, certificate } = view.about.tls.unwrap_or_default();
         Self {
             bare: view.with(Borrowed::default()),
             request: KeptFields::of(request.fields),
@@ -60,6 +61,10 @@ impl KeptView {
                 endpoint,
                 request_id,
                 details,
+                version,
+                suite,
+                server_name,
+                certificate,
             ]),
             metadata: view.about.metadata.cloned(),
         }
@@ -105,6 +110,10 @@ impl ExchangeView<'_> {
             endpoint,
             request_id,
             details,
+            version,
+            suite,
+            server_name,
+            certificate,
         ] = texts;
         let about = &self.about;
         ExchangeView {
@@ -146,6 +155,7 @@ impl ExchangeView<'_> {
                 request_bytes: about.request_bytes,
                 response_bytes: about.response_bytes,
                 attempts: about.attempts,
+                tls: about.tls.map(|_| TlsInfo { version, suite, server_name, certificate }),
             },
         }
     }
@@ -191,8 +201,8 @@ impl Texts {
     }
 }
 
-/// Three of the request head, eight of the exchange info.
-const TEXTS: usize = 11;
+/// Three of the request head, eight of the exchange info, four of TLS.
+const TEXTS: usize = 15;
 
 #[cfg(test)]
 mod tests {
@@ -253,6 +263,12 @@ mod tests {
                 request_bytes: 7,
                 response_bytes: 8,
                 attempts: 9,
+                tls: Some(TlsInfo {
+                    version: b"TLSv1.3",
+                    suite: b"suite",
+                    server_name: b"name",
+                    certificate: b"certificate",
+                }),
             },
         };
         // `Debug` shows all members of a view, so a member that is missing or wrong in the copy is detected here.

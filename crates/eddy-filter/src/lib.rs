@@ -50,4 +50,4 @@ pub use run::{
     BodyPart, BodyState, FailureOutcome, FilterPause, FilterRun, HeadState, IncomingBody, MessageRun,
     PhaseCall, RunOutput, StepOrder, StepResult,
 };
-pub use view::{ExchangeInfo, ExchangeView, RequestView, ResponseView};
+pub use view::{ExchangeInfo, ExchangeView, RequestView, ResponseView, TlsInfo};

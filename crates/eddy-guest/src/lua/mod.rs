@@ -16,6 +16,7 @@ mod spec;
 mod stage;
 mod stats;
 mod stats_call;
+mod tls_facts;
 mod vm;
 mod worker;
 

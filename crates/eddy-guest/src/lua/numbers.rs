@@ -52,6 +52,10 @@ lua_constants! {
         Rule as "RULE",
         /// Version of HTTP.
         Protocol as "PROTOCOL",
+        /// Requested server name.
+        ServerName as "SERVER_NAME",
+        /// TLS properties of the client connection, as JSON; nothing without TLS.
+        Tls as "TLS",
         /// Metadata of a namespace as a JSON object.
         Metadata as "METADATA",
         /// Namespaces that have metadata as a JSON array.

@@ -7,6 +7,7 @@ use eddy_http::Version;
 use super::numbers::{AnswerKind, HostCallKind};
 use super::shared::LuaStoreValue;
 use super::stage::LuaHookContext;
+use super::tls_facts::tls_json;
 use super::{outbound, shared_call, stats_call};
 use crate::signature::PublicKey;
 
@@ -34,6 +35,12 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
             Version::Http11 => b"HTTP/1.1",
             Version::Http2 => b"HTTP/2",
         }),
+        HostCallKind::ServerName => fact(stage, |view| view.about.tls.unwrap_or_default().server_name),
+        HostCallKind::Tls => {
+            let facts = stage.view().and_then(|view| view.about.tls).map(|tls| tls_json(&tls));
+            stage.answer.extend_from_slice(facts.as_deref().unwrap_or_default().as_bytes());
+            Ok(if facts.is_some() { AnswerKind::Text } else { AnswerKind::Nothing })
+        }
         HostCallKind::Metadata => metadata(stage, first),
         HostCallKind::Spaces => spaces(stage),
         HostCallKind::Context => {

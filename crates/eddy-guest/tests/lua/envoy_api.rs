@@ -3,10 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use eddy_filter::{Phase, Verdict};
+use eddy_filter::{Phase, TlsInfo, Verdict};
 
 use crate::support::{LuaTestPhase, ScriptHarness};
 
+/// Certificate of a client, created with OpenSSL; its private key was discarded.
+const CERTIFICATE: &[u8] = include_bytes!("client.der");
 const PAGE: &str = include_str!("../../../../docs/reference/envoy-lua-api.md");
 
 /// Row of the page.
@@ -48,6 +50,8 @@ struct ApiCase {
 enum ApiHook {
     Request,
     Response,
+    /// Request over TLS, with a client certificate.
+    SecureRequest,
 }
 
 const fn request(
@@ -68,6 +72,15 @@ const fn response(
     ApiCase { object, method, hook: ApiHook::Response, body, log, edits: &[] }
 }
 
+const fn secure(
+    object: &'static str,
+    method: &'static str,
+    body: &'static str,
+    log: &'static [&'static str],
+) -> ApiCase {
+    ApiCase { object, method, hook: ApiHook::SecureRequest, body, log, edits: &[] }
+}
+
 const fn edits(
     object: &'static str,
     method: &'static str,
@@ -79,16 +92,26 @@ const fn edits(
 
 /// Runs a case: a message of `hello` in two pieces and a trailer, and a response to each call.
 fn run(case: &ApiCase) -> (Vec<String>, Vec<String>) {
-    let name = if case.hook == ApiHook::Request { "envoy_on_request" } else { "envoy_on_response" };
+    let name = if case.hook == ApiHook::Response { "envoy_on_response" } else { "envoy_on_request" };
     let play = ScriptHarness::new(&format!(
         "function {name}(h) local function log(value) h:logInfo(tostring(value)) end {} end",
         case.body
     ));
     let [head, body, trailers] = match case.hook {
-        ApiHook::Request => [Phase::RequestHead, Phase::RequestBody, Phase::RequestTrailers],
+        ApiHook::Request | ApiHook::SecureRequest => {
+            [Phase::RequestHead, Phase::RequestBody, Phase::RequestTrailers]
+        }
         ApiHook::Response => [Phase::ResponseHead, Phase::ResponseBody, Phase::ResponseTrailers],
     };
     let mut exchange = play.exchange();
+    if case.hook == ApiHook::SecureRequest {
+        exchange.tls = Some(TlsInfo {
+            version: b"TLSv1.3",
+            suite: b"TLS13_AES_128_GCM_SHA256",
+            server_name: b"a.test",
+            certificate: CERTIFICATE,
+        });
+    }
     exchange.metadata.set(b"auth", b"user", b"\"alice\"").unwrap();
     let came = exchange.enter(head, LuaTestPhase::default());
     let mut edits = came.edits;
@@ -324,8 +347,6 @@ const CASES: &[ApiCase] = &[
         &["alice", "nil"],
     ),
     request("Stream info", "filterState", "log(h:streamInfo():filterState():get('none'))", &["nil"]),
-    request("Stream info", "downstreamSslConnection", "log(h:streamInfo():downstreamSslConnection())", &["nil"]),
-    request("Stream info", "requestedServerName", "log(h:streamInfo():requestedServerName())", &[""]),
     edits(
         "Stream info",
         "drainConnectionUponCompletion",
@@ -406,5 +427,46 @@ const CASES: &[ApiCase] = &[
         &["false"],
     ),
     request("Public key", "get", "log(h:importPublicKey('', 0):get())", &["nil"]),
-    request("Connection", "ssl", "log(h:connection():ssl())", &["nil"]),
+    secure(
+        "Stream info",
+        "downstreamSslConnection",
+        "log(h:streamInfo():downstreamSslConnection():tlsVersion())",
+        &["TLSv1.3"],
+    ),
+    secure("Stream info", "requestedServerName", "log(h:streamInfo():requestedServerName())", &["a.test"]),
+    secure("Connection", "ssl", "log(h:connection():ssl() ~= nil)", &["true"]),
+    secure("TLS connection", "peerCertificatePresented", "local s = h:connection():ssl() log(s:peerCertificatePresented())", &["true"]),
+    secure("TLS connection", "peerCertificateValidated", "local s = h:connection():ssl() log(s:peerCertificateValidated())", &["true"]),
+    secure("TLS connection", "uriSanLocalCertificate", "local s = h:connection():ssl() log(#s:uriSanLocalCertificate())", &["0"]),
+    secure("TLS connection", "sha256PeerCertificateDigest", "local s = h:connection():ssl() log(s:sha256PeerCertificateDigest())", &["26bf3f3fca85aadafaeb86c59b07589372d1346b8fe32d7403759102641a5803"]),
+    secure("TLS connection", "serialNumberPeerCertificate", "local s = h:connection():ssl() log(s:serialNumberPeerCertificate())", &["b4d12b"]),
+    secure("TLS connection", "issuerPeerCertificate", "local s = h:connection():ssl() log(s:issuerPeerCertificate())", &["CN=client\\, one,O=Example Labs,O=Example"]),
+    secure("TLS connection", "subjectPeerCertificate", "local s = h:connection():ssl() log(s:subjectPeerCertificate())", &["CN=client\\, one,O=Example Labs,O=Example"]),
+    secure("TLS connection", "parsedSubjectPeerCertificate", "local s = h:connection():ssl() log(s:parsedSubjectPeerCertificate() ~= nil)", &["true"]),
+    secure("TLS connection", "uriSanPeerCertificate", "local s = h:connection():ssl() log(table.concat(s:uriSanPeerCertificate(), ' '))", &["spiffe://example.test/client"]),
+    secure("TLS connection", "subjectLocalCertificate", "local s = h:connection():ssl() log(s:subjectLocalCertificate())", &[""]),
+    secure("TLS connection", "urlEncodedPemEncodedPeerCertificate", "local s = h:connection():ssl() log(s:urlEncodedPemEncodedPeerCertificate():sub(1, 42))", &["-----BEGIN%20CERTIFICATE-----%0AMIIB8jCCAZ"]),
+    secure("TLS connection", "urlEncodedPemEncodedPeerCertificateChain", "local s = h:connection():ssl() log(s:urlEncodedPemEncodedPeerCertificateChain() == s:urlEncodedPemEncodedPeerCertificate())", &["true"]),
+    secure("TLS connection", "dnsSansPeerCertificate", "local s = h:connection():ssl() log(table.concat(s:dnsSansPeerCertificate(), ' '))", &["client.example.test other.example.test"]),
+    secure("TLS connection", "dnsSansLocalCertificate", "local s = h:connection():ssl() log(#s:dnsSansLocalCertificate())", &["0"]),
+    secure("TLS connection", "oidsPeerCertificate", "local s = h:connection():ssl() log(table.concat(s:oidsPeerCertificate(), ' '))", &["2.5.29.17 2.5.29.19 2.5.29.14"]),
+    secure("TLS connection", "oidsLocalCertificate", "local s = h:connection():ssl() log(#s:oidsLocalCertificate())", &["0"]),
+    secure("TLS connection", "validFromPeerCertificate", "local s = h:connection():ssl() log(s:validFromPeerCertificate())", &["1767225600"]),
+    secure("TLS connection", "expirationPeerCertificate", "local s = h:connection():ssl() log(s:expirationPeerCertificate())", &["2082758400"]),
+    secure("TLS connection", "sessionId", "local s = h:connection():ssl() log(s:sessionId())", &[""]),
+    secure("TLS connection", "ciphersuiteId", "local s = h:connection():ssl() log(s:ciphersuiteId())", &["0x1301"]),
+    secure("TLS connection", "ciphersuiteString", "local s = h:connection():ssl() log(s:ciphersuiteString())", &["TLS_AES_128_GCM_SHA256"]),
+    secure("TLS connection", "tlsVersion", "local s = h:connection():ssl() log(s:tlsVersion())", &["TLSv1.3"]),
+    secure(
+        "Parsed name",
+        "commonName",
+        "log(h:connection():ssl():parsedSubjectPeerCertificate():commonName())",
+        &["client, one"],
+    ),
+    secure(
+        "Parsed name",
+        "organizationName",
+        "log(table.concat(h:connection():ssl():parsedSubjectPeerCertificate():organizationName(), ' and '))",
+        &["Example and Example Labs"],
+    ),
 ];

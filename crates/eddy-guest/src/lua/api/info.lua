@@ -1,7 +1,8 @@
 -- Stream information and metadata, through which filters exchange values.
 
 local internal = ...
-local next, pcall, rawget, setmetatable, type = next, pcall, rawget, setmetatable, type
+local ipairs, next, pairs, pcall = ipairs, next, pairs, pcall
+local rawget, setmetatable, type = rawget, setmetatable, type
 local shown, question, change, answer = internal.shown, internal.question, internal.change, internal.answer
 local raise, SCOPE = internal.raise, internal.SCOPE
 local from_json, to_json, text_of = internal.from_json, internal.to_json, internal.text_of
@@ -9,6 +10,7 @@ local from_json, to_json, text_of = internal.from_json, internal.to_json, intern
 local CALL, EDIT = internal.CALL, internal.EDIT
 local PEER, LOCAL, RULE, PROTOCOL = CALL.PEER, CALL.LOCAL, CALL.RULE, CALL.PROTOCOL
 local SPACE, SPACES, CONTEXT = CALL.METADATA, CALL.SPACES, CALL.CONTEXT
+local SERVER_NAME, TLS = CALL.SERVER_NAME, CALL.TLS
 local SET, METADATA, CLEAR_ROUTE = EDIT.SET, EDIT.METADATA, EDIT.CLEAR_ROUTE
 local ENDPOINT, ENDPOINT_STRICT = EDIT.ENDPOINT, EDIT.ENDPOINT_STRICT
 local NOTHING, REQUEST = internal.ANSWER.NOTHING, internal.WAY.REQUEST
@@ -87,6 +89,80 @@ end
 
 local state_object = class(state)
 
+local parsed_name = {}
+
+function parsed_name.commonName(self) check(self) return self[2] or "" end
+function parsed_name.organizationName(self) check(self) return self[3] or {} end
+
+local parsed_name_object = class(parsed_name)
+
+-- Facts of the connection are at 2; those of the client certificate are their `certificate`.
+local ssl = {}
+
+function ssl.peerCertificatePresented(self) check(self) return self[2].certificate ~= nil end
+-- The handshake fails if the certificate is not valid.
+ssl.peerCertificateValidated = ssl.peerCertificatePresented
+
+for name, fact_name in pairs {
+  sha256PeerCertificateDigest = "digest",
+  serialNumberPeerCertificate = "serial",
+  issuerPeerCertificate = "issuer",
+  subjectPeerCertificate = "subject",
+  urlEncodedPemEncodedPeerCertificate = "pem",
+  -- eddy keeps the client's own certificate alone.
+  urlEncodedPemEncodedPeerCertificateChain = "pem",
+} do
+  ssl[name] = function(self)
+    check(self)
+    local certificate = self[2].certificate
+    return certificate and certificate[fact_name] or ""
+  end
+end
+
+for name, fact_name in pairs {
+  uriSanPeerCertificate = "uris", dnsSansPeerCertificate = "hosts", oidsPeerCertificate = "oids",
+} do
+  ssl[name] = function(self)
+    check(self)
+    local certificate = self[2].certificate
+    return certificate and certificate[fact_name] or {}
+  end
+end
+
+for name, fact_name in pairs {
+  validFromPeerCertificate = "valid_from", expirationPeerCertificate = "expiration",
+} do
+  ssl[name] = function(self)
+    check(self)
+    local certificate = self[2].certificate
+    return certificate and certificate[fact_name] or 0
+  end
+end
+
+function ssl.parsedSubjectPeerCertificate(self)
+  check(self)
+  local certificate = self[2].certificate
+  return certificate and parsed_name_object(certificate.common_name, certificate.organizations) or nil
+end
+
+-- eddy does not know which of its certificates the connection uses.
+for _, name in ipairs { "uriSanLocalCertificate", "dnsSansLocalCertificate", "oidsLocalCertificate" } do
+  ssl[name] = function(self) check(self) return {} end
+end
+function ssl.subjectLocalCertificate(self) check(self) return "" end
+function ssl.sessionId(self) check(self) return "" end
+function ssl.ciphersuiteId(self) check(self) return self[2].suite_id end
+function ssl.ciphersuiteString(self) check(self) return self[2].suite end
+function ssl.tlsVersion(self) check(self) return self[2].version end
+
+local ssl_object = class(ssl)
+
+-- Returns the TLS connection; nil if the client does not use TLS.
+function internal.ssl()
+  if question(TLS, "", "", 0, 0, 0) == NOTHING then return nil end
+  return ssl_object(from_json(answer()))
+end
+
 local stream = {}
 
 function stream.protocol(self) check(self) return fact(PROTOCOL) end
@@ -96,8 +172,8 @@ function stream.downstreamDirectLocalAddress(self) check(self) return fact(LOCAL
 function stream.downstreamLocalAddress(self) check(self) return fact(LOCAL) end
 function stream.downstreamDirectRemoteAddress(self) check(self) return fact(PEER) end
 function stream.downstreamRemoteAddress(self) check(self) return fact(PEER) end
-function stream.requestedServerName(self) check(self) return "" end
-function stream.downstreamSslConnection(self) check(self) return nil end
+function stream.requestedServerName(self) check(self) return fact(SERVER_NAME) end
+function stream.downstreamSslConnection(self) check(self) return internal.ssl() end
 function stream.drainConnectionUponCompletion(self)
   check(self)
   if not shown.is_open then raise("the head was already sent, so it cannot announce the end of the connection") end
@@ -119,7 +195,7 @@ internal.connection_info = class {
 }
 
 internal.connection = class {
-  ssl = function(self) check(self) return nil end,
+  ssl = function(self) check(self) return internal.ssl() end,
 }
 
 local context = { __index = internal.loggable_always { get = rawget }, __metatable = false }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use eddy_filter::{
     EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterPause, Handle, LibraryCall, Phase, PhaseCall,
-    RequestView, ResponseView, StepResult, Verdict,
+    RequestView, ResponseView, StepResult, TlsInfo, Verdict,
 };
 use eddy_ids::Millis;
 
@@ -276,6 +276,12 @@ fn about<'a>(ctx: &'a ExchangeCx<'_>) -> ExchangeInfo<'a> {
         request_bytes: exchange.upload.data_bytes,
         response_bytes: exchange.answer.data_bytes,
         attempts: exchange.attempts.into(),
+        tls: ctx.down.client.secure().map(|secure| TlsInfo {
+            version: secure.facts.version.as_bytes(),
+            suite: secure.facts.suite.as_bytes(),
+            server_name: secure.facts.server_name.as_deref().unwrap_or_default().as_bytes(),
+            certificate: secure.facts.peer_certificate.as_deref().unwrap_or_default(),
+        }),
     }
 }
 
