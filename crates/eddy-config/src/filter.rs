@@ -63,6 +63,9 @@ pub struct WasmConfig {
     pub memory_bytes: u64,
     /// Maximum time of one call. Default 10 ms.
     pub cpu: Duration,
+    /// Maximum time of each step of an instance's start, at least `cpu`. Default 1 s, or 100 ms with
+    /// [`WasmIsolation::Stream`].
+    pub start_cpu: Duration,
     /// Environment variables that the module sees.
     pub env: Vec<(String, String)>,
 }

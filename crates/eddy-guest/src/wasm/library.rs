@@ -66,14 +66,9 @@ impl WasmLibrary {
         };
         let engine = engine(cache).map_err(failed)?;
         let module = compile(&engine, &settings.module).map_err(failed)?;
-        let call_ticks_max = ticks(settings.cpu);
-        let start_time = match settings.isolation {
-            Isolation::Worker => START_TIME_MAX.max(settings.cpu),
-            Isolation::Stream => settings.cpu,
-        };
         let mut limits = WasmVmLimits::default();
-        limits.call_ticks_max = call_ticks_max;
-        limits.start_ticks_max = ticks(start_time);
+        limits.call_ticks_max = ticks(settings.cpu);
+        limits.start_ticks_max = ticks(settings.start_cpu);
         limits.cpu_tick = Some(TICK);
         limits.memory_bytes_max = usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX);
         let mut sandbox = Sandbox::default();
@@ -99,7 +94,7 @@ impl WasmLibrary {
                     queues,
                     name,
                     cpu: settings.cpu,
-                    start_time,
+                    start_cpu: settings.start_cpu,
                     memory_bytes: settings.memory_bytes,
                 }),
                 image,
@@ -146,7 +141,7 @@ impl WasmLibrary {
             root_id: root_id.to_owned(),
             configuration: config.as_bytes().into(),
         });
-        let refused = |failure: GuestFailure| LoadError::Refused { message: failure.why };
+        let refused = |failure: GuestFailure| LoadError::Refused { message: self.explained(failure).why };
         self.kernel.common.metrics.show_failures(&*self.kernel.common.host, id);
         self.kernel.plugins.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&plugin));
         let plugins = self.kernel.plugins();
@@ -181,6 +176,37 @@ impl WasmLibrary {
             }
         }
         Ok(number as u64 + 1)
+    }
+
+    /// Adds to the failure of a trial start the time that the module needs for its start, if it was too long.
+    fn explained(&self, failure: GuestFailure) -> GuestFailure {
+        if !self.kernel.is_trial || !failure.is_of_start {
+            return failure;
+        }
+        let plugins = self.kernel.plugins();
+        let mut time = self.kernel.common.start_cpu;
+        if time >= START_TIME_TRIED_MAX {
+            return failure;
+        }
+        while time < START_TIME_TRIED_MAX {
+            time = (time * 2).min(START_TIME_TRIED_MAX);
+            let mut limits = self.kernel.image.limits().clone();
+            limits.start_ticks_max = ticks(time);
+            let image = self.kernel.image.with_limits(limits);
+            match PluginVm::start_in(&image, &self.kernel, &plugins) {
+                Ok(_) => {
+                    let text = format!("{failure}; it starts with `start_cpu: {}ms`", time.as_millis());
+                    return failure.with_message(text);
+                }
+                Err(again) if again.is_of_start => {}
+                Err(other) => {
+                    let text = format!("{failure}; with `start_cpu: {}ms`, {other}", time.as_millis());
+                    return failure.with_message(text);
+                }
+            }
+        }
+        let text = format!("{failure}; it does not start within {START_TIME_TRIED_MAX:?} either");
+        failure.with_message(text)
     }
 
     /// Notifies a plugin of an item in its queue.
@@ -359,5 +385,5 @@ const PHASES: [(Phase, Callback); 8] = [
     (Phase::Log, Callback::Done),
 ];
 
-/// Time limit of each start step if no exchange waits for it.
-const START_TIME_MAX: Duration = Duration::from_secs(1);
+/// Maximum time of a start step that a trial attempts, to find the time that a module needs.
+const START_TIME_TRIED_MAX: Duration = Duration::from_secs(2);

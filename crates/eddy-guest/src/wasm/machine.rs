@@ -3,11 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use eddy_filter::{EditLog, ExchangeView, FilterLimit};
+use eddy_filter::{EditLog, ExchangeView};
 use eddy_ids::Millis;
 use proxy_wasm_host::abi::Callback;
 use proxy_wasm_host::{
-    ContextId, ModuleFault, ModuleFaultKind, Plugin as Configuration, PluginStartError, StartError, Vm,
+    ContextId, Image, ModuleFault, ModuleFaultKind, Plugin as Configuration, PluginStartError, StartError,
+    Vm,
 };
 
 use super::embedding::{Common, Embedding, Plugin};
@@ -71,9 +72,21 @@ impl PluginVm {
     /// # Errors
     /// The reason of the failure, with the module's log messages.
     pub(super) fn start(kernel: &ModuleShared, plugins: &[Arc<Plugin>]) -> Result<Self, GuestFailure> {
+        Self::start_in(&kernel.image, kernel, plugins)
+    }
+
+    /// As [`Self::start`], with this image in place of the library's.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub(super) fn start_in(
+        image: &Image<Embedding>,
+        kernel: &ModuleShared,
+        plugins: &[Arc<Plugin>],
+    ) -> Result<Self, GuestFailure> {
         let mut embedding = Embedding::new(Arc::clone(&kernel.common), kernel.shared.clone());
         embedding.current = plugins.first().map(Arc::clone);
-        let vm = kernel.image.instantiate(embedding).map_err(|error| match error {
+        let vm = image.instantiate(embedding).map_err(|error| match error {
             StartError::Busy { .. } => error.to_string().into(),
             StartError::Limits { reason } => {
                 GuestFailure::of_memory("wasm.memory", kernel.common.memory_bytes, &reason)
@@ -263,10 +276,7 @@ fn failure_of(common: &Common, fault: &ModuleFault) -> GuestFailure {
     match fault.kind() {
         ModuleFaultKind::Memory => GuestFailure::of_memory("wasm.memory", common.memory_bytes, fault),
         ModuleFaultKind::NoMemory => GuestFailure::of_own_memory(fault),
-        ModuleFaultKind::Deadline if is_start(fault) && common.start_time > common.cpu => {
-            let why = format!("it did not start within {:?}: {fault}", common.start_time);
-            GuestFailure { limit: Some(FilterLimit::Cpu), why }
-        }
+        ModuleFaultKind::Deadline if is_start(fault) => GuestFailure::of_start(common.start_cpu, fault),
         ModuleFaultKind::Deadline => GuestFailure::of_cpu("wasm.cpu", common.cpu, fault),
         ModuleFaultKind::Trap
         | ModuleFaultKind::StackOverflow

@@ -53,6 +53,7 @@ impl Modules {
         let limits = LinearLimits {
             memory_bytes_max: usize::try_from(config.memory_bytes).unwrap_or(usize::MAX),
             call_time_max: config.cpu,
+            create_time_max: config.start_cpu,
         };
         let name = config.module.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
         let module = LinearModule::compile(&name, &bytes, limits, cache_folder().as_deref())?;
@@ -99,6 +100,7 @@ fn settings_of(config: &WasmConfig) -> WasmSettings {
         },
         memory_bytes: config.memory_bytes,
         cpu: config.cpu,
+        start_cpu: config.start_cpu,
         env: config.env.clone(),
     }
 }

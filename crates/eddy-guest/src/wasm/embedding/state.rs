@@ -24,8 +24,8 @@ pub(crate) struct Common {
     pub(crate) queues: Queues,
     /// Maximum CPU time per call, as configured.
     pub(crate) cpu: Duration,
-    /// Maximum CPU time of a start.
-    pub(crate) start_time: Duration,
+    /// Maximum CPU time of each step of a start, as configured.
+    pub(crate) start_cpu: Duration,
     /// Maximum memory per instance, as configured.
     pub(crate) memory_bytes: u64,
 }
