@@ -23,6 +23,11 @@ pub trait FilterLibrary: Send + Sync + fmt::Debug {
     /// Never panics and never blocks: a library converts both to [`crate::Verdict::Fault`] where it can.
     fn run(&self, call: &mut LibraryCall<'_>);
 
+    /// Whether its filters may give a message without a body one, by [`crate::FilterEdit::BodySet`] in the head phase.
+    fn supplies_bodies(&self) -> bool {
+        self.is_own()
+    }
+
     /// Delivers an event to a filter, on a worker's thread.
     fn event(&self, event: &FilterEvent<'_>);
 

@@ -450,7 +450,11 @@ fn verdict_of(
     let may_collect = !view.is_end && !view.is_buffered && !has_calls;
     match view.phase {
         // The module waits for the body and then gets all of it.
-        Phase::RequestHead | Phase::ResponseHead if may_collect && is_body_wanted => Verdict::Buffer,
+        Phase::RequestHead | Phase::ResponseHead
+            if may_collect && is_body_wanted && action == Action::Pause =>
+        {
+            Verdict::Buffer
+        }
         Phase::RequestBody | Phase::ResponseBody if may_collect => Verdict::Buffer,
         Phase::RequestHead
         | Phase::RequestBody

@@ -15,7 +15,7 @@ use proxy_wasm_host::abi::Callback;
 use proxy_wasm_host::{Image, QueueId, Sandbox, SharedView, WasmVmLimits};
 
 use super::cell::{ModuleContext, WorkerInstance};
-use super::embedding::{CallAnswer, CallToken, Common, Metrics, Plugin, Queues};
+use super::embedding::{CallAnswer, CallToken, Common, Metrics, Plugin, Queues, UnknownFunctions};
 use super::machine::PluginVm;
 use super::module::{ModuleShared, SERVICES, compile};
 use super::settings::{Isolation, WasmSettings};
@@ -92,6 +92,7 @@ impl WasmLibrary {
                     host: Arc::clone(host),
                     metrics: Metrics::default(),
                     queues,
+                    unknown: UnknownFunctions::default(),
                     name,
                     cpu: settings.cpu,
                     start_cpu: settings.start_cpu,
@@ -209,6 +210,11 @@ impl WasmLibrary {
         failure.with_message(text)
     }
 
+    /// Returns the functions that the module imports and eddy does not have: a call returns an error.
+    pub fn unsupported_imports(&self) -> Vec<&'static str> {
+        self.kernel.image.module().unsupported_imports().collect()
+    }
+
     /// Notifies a plugin of an item in its queue.
     fn queue_has_item(&self, queue: QueueId) {
         let count = self.cells.len().max(1);
@@ -254,6 +260,10 @@ impl WasmLibrary {
 impl FilterLibrary for WasmLibrary {
     fn name(&self) -> &str {
         &self.kernel.common.name
+    }
+
+    fn supplies_bodies(&self) -> bool {
+        true
     }
 
     fn run(&self, call: &mut LibraryCall<'_>) {

@@ -70,7 +70,11 @@ pub(super) fn linked_as(read: Loaded, last_good: Option<&Loaded>) -> Result<Load
 /// Every filter that cannot be created.
 pub(super) fn vetted(loaded: Loaded) -> Result<Loaded, Rejected> {
     let problems = probe(&loaded.config, &loaded.sources, loaded.bundle.as_deref());
-    if problems.is_empty() { Ok(loaded) } else { Err(Rejected { problems, sources: loaded.sources }) }
+    if Problem::errors(&problems) > 0 {
+        return Err(Rejected { problems, sources: loaded.sources });
+    }
+    let warnings = loaded.warnings.into_iter().chain(problems).collect();
+    Ok(Loaded { warnings, ..loaded })
 }
 
 /// Returns the rejection of a configuration whose filters could be created in the probe but not now.

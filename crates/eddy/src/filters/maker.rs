@@ -33,6 +33,8 @@ pub(crate) struct FilterMaker {
     pub(crate) observe: Box<dyn Fn(&str) + Send>,
     /// Called for each filter before its module is compiled; `observe` is called again afterwards.
     pub(crate) observe_compiling: Box<dyn Fn(&str) + Send>,
+    /// Called for each warning about a filter that can be created.
+    pub(crate) warn: Box<dyn Fn(FilterProblem) + Send>,
     /// Whether filters are created only to check that they can be.
     pub(crate) is_trial: bool,
     /// Quarantined filters, which are not created.
@@ -196,6 +198,9 @@ impl FilterMaker {
         }
         let library = modules.library(config, &self.host).map_err(failed)?;
         (self.observe)(&filter.name);
+        if let Some(warning) = FilterProblem::of_imports(&filter.name, &library.unsupported_imports()) {
+            (self.warn)(warning);
+        }
         let id = (self.number)(&filter.name);
         let made = library
             .filter_of(&filter.name, &config.root_id, &filter.config, id, &self.reclaim_queue)

@@ -9,7 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use eddy_config::GatewayConfig;
-use eddy_spec::problem::{Problem, SourceText};
+use eddy_spec::problem::{Problem, Severity, SourceText};
 use serde::{Deserialize, Serialize};
 
 use super::problem::FilterProblem;
@@ -26,11 +26,13 @@ pub(super) enum ProbeMessage {
     Compiling(String),
     /// This filter cannot be created.
     Wrong(FilterProblem),
+    /// A warning about this filter.
+    Warning(FilterProblem),
     /// All filters that can be created have been.
     Done,
 }
 
-/// Returns a problem for every filter of these texts that cannot be created. `bundle` is the library of their Go
+/// Returns a problem for every filter of these texts that cannot be created, and warnings about others. `bundle` is the library of their Go
 /// packages.
 ///
 /// # Cost
@@ -42,9 +44,18 @@ pub(crate) fn probe(config: &GatewayConfig, sources: &[SourceText], bundle: Opti
     }
     let found = FilterProbe::start(sources, bundle).and_then(FilterProbe::finish).unwrap_or_else(|error| {
         let message = format!("the filter probe process cannot be started: {error}");
-        vec![FilterProblem::new("", message, None)]
+        ProbeResult { problems: vec![FilterProblem::new("", message, None)], warnings: Vec::new() }
     });
-    found.iter().map(|problem| problem.in_sources(sources)).collect()
+    let warnings = found.warnings.iter().map(|warning| warning.in_sources(sources));
+    let warnings = warnings.map(|warning| Problem { severity: Severity::Warning, ..warning });
+    warnings.chain(found.problems.iter().map(|problem| problem.in_sources(sources))).collect()
+}
+
+/// Filters that cannot be created, and warnings about others.
+#[derive(Default)]
+struct ProbeResult {
+    problems: Vec<FilterProblem>,
+    warnings: Vec<FilterProblem>,
 }
 
 struct FilterProbe {
@@ -57,7 +68,7 @@ struct FilterProbe {
     making: Option<String>,
     /// Start of the current compilation of a module.
     compiling: Option<Instant>,
-    problems: Vec<FilterProblem>,
+    found: ProbeResult,
 }
 
 impl FilterProbe {
@@ -73,10 +84,18 @@ impl FilterProbe {
             .stderr(Stdio::from(said.try_clone()?))
             .spawn()?;
         let deadline = Instant::now() + PROBE_TIME_MAX;
-        Ok(Self { process, channel, said, deadline, making: None, compiling: None, problems: Vec::new() })
+        Ok(Self {
+            process,
+            channel,
+            said,
+            deadline,
+            making: None,
+            compiling: None,
+            found: ProbeResult::default(),
+        })
     }
 
-    fn finish(mut self) -> io::Result<Vec<FilterProblem>> {
+    fn finish(mut self) -> io::Result<ProbeResult> {
         let is_done = self.listen();
         // Nothing that the process does from now on matters, whatever it reported.
         let _ = self.process.kill();
@@ -84,9 +103,9 @@ impl FilterProbe {
         if !is_done {
             let (message, hint) = self.verdict(status);
             let filter = self.making.as_deref().unwrap_or_default();
-            self.problems.push(FilterProblem::new(filter, message, hint.as_deref()));
+            self.found.problems.push(FilterProblem::new(filter, message, hint.as_deref()));
         }
-        Ok(self.problems)
+        Ok(self.found)
     }
 
     /// Reads the messages of the process; returns whether it finished.
@@ -103,7 +122,8 @@ impl FilterProbe {
                     self.compiling = Some(Instant::now());
                     self.deadline += COMPILING_TIME_MAX;
                 }
-                Ok(Received::Message(ProbeMessage::Wrong(problem), _)) => self.problems.push(problem),
+                Ok(Received::Message(ProbeMessage::Wrong(problem), _)) => self.found.problems.push(problem),
+                Ok(Received::Message(ProbeMessage::Warning(warning), _)) => self.found.warnings.push(warning),
                 Ok(Received::Message(ProbeMessage::Done, _)) => return true,
                 Ok(Received::Nothing) if !self.channel.wait(self.deadline) => return false,
                 Ok(Received::Nothing | Received::Unknown(_)) => {}

@@ -56,6 +56,21 @@ impl FilterProblem {
         Self { text, ..Self::new(filter, error.to_string(), hint) }
     }
 
+    /// Returns the warning about functions that a module imports and eddy does not have, if there are any.
+    pub(super) fn of_imports(filter: &str, functions: &[&str]) -> Option<Self> {
+        if functions.is_empty() {
+            return None;
+        }
+        let names: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
+        let message = format!(
+            "its module imports {}, which eddy does not have: a call returns `Unimplemented`",
+            names.join(", ")
+        );
+        let hint =
+            "turn off the feature of the module that needs it, or check that the module works without it";
+        Some(Self::new(filter, message, Some(hint)))
+    }
+
     /// As [`Self::of_load`], for a built-in filter, whose errors need no hint.
     pub(super) fn of_builtin(filter: &str, error: &LoadError) -> Self {
         Self { hint: None, ..Self::of_load(filter, error) }

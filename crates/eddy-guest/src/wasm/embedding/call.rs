@@ -57,7 +57,7 @@ impl Embedding {
             }
         };
         let token = CallToken { worker: self.worker, generation: self.generation, call: number }.number();
-        let request = FilterOutboundRequest {
+        let mut request = FilterOutboundRequest {
             filter: self.id_of(scope.context),
             token,
             exchange: self.exchange_of(caller),
@@ -71,7 +71,12 @@ impl Embedding {
             body: call.body,
             timeout: Millis::of(call.timeout).max(Millis::new(1)),
         };
-        self.common.host.send(&request).map_err(|error| match error {
+        let mut sent = self.common.host.send(&request);
+        if let (Err(HostError::Unknown), Some(service)) = (&sent, service_of(cluster)) {
+            request.cluster = service;
+            sent = self.common.host.send(&request);
+        }
+        sent.map_err(|error| match error {
             HostError::Unknown | HostError::Invalid => Status::BadArgument,
             HostError::Gone | HostError::Stale | HostError::TooLarge | HostError::Full => {
                 Status::InternalFailure
@@ -103,6 +108,13 @@ impl Embedding {
     }
 }
 
+/// Returns the service in a cluster name of Istio and Higress, such as `outbound|443||api.dns`.
+pub(super) fn service_of(cluster: &str) -> Option<&str> {
+    let mut parts = cluster.strip_prefix("outbound|")?.splitn(3, '|');
+    let (port, service) = (parts.next()?, parts.nth(1)?);
+    (port.parse::<u16>().is_ok() && !service.is_empty()).then_some(service)
+}
+
 /// Headers that eddy writes itself.
 const UNSENT: [&[u8]; 6] =
     [b"host", b"content-length", b"transfer-encoding", b"connection", b"te", b"keep-alive"];
@@ -112,7 +124,18 @@ const CALLS_MASK: u64 = 0xff_ffff;
 
 #[cfg(test)]
 mod tests {
-    use super::CallToken;
+    use super::{CallToken, service_of};
+
+    #[test]
+    fn a_service_is_found_in_a_cluster_name() {
+        assert_eq!(service_of("outbound|443||api.dns"), Some("api.dns"));
+        assert_eq!(service_of("outbound|80|v1|a.b.svc.cluster.local"), Some("a.b.svc.cluster.local"));
+        for name in
+            ["api.dns", "outbound|443|", "outbound|443||", "outbound|x||a", "inbound|443||a", "outbound|"]
+        {
+            assert_eq!(service_of(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn a_call_token_round_trips() {

@@ -234,6 +234,14 @@ impl Host for Embedding {
         self.call_by_name(scope, name, arguments)
     }
 
+    fn set_upstream_override_host(&mut self, scope: CallerScope, address: &[u8]) -> HostResult {
+        self.select_endpoint(scope, address)
+    }
+
+    fn unsupported(&mut self, scope: CallerScope, function: &'static str) -> Status {
+        self.note_unknown(scope, function.as_bytes(), Status::Unimplemented)
+    }
+
     fn context_deleted(&mut self, context: ContextId) {
         self.forget(context);
     }

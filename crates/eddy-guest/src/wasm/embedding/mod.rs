@@ -13,6 +13,7 @@ mod property;
 mod queue;
 mod reply;
 mod state;
+mod unknown;
 mod waiting;
 
 pub(super) use answer::CallAnswer;
@@ -20,3 +21,4 @@ pub(super) use call::CallToken;
 pub(super) use metric::Metrics;
 pub(super) use queue::Queues;
 pub(super) use state::{Common, Embedding, PausedMessage, Plugin, RequestedActions};
+pub(super) use unknown::UnknownFunctions;

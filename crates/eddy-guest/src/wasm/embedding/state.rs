@@ -11,6 +11,7 @@ use proxy_wasm_host::{ContextId, SharedView};
 use super::answer::CallAnswer;
 use super::metric::Metrics;
 use super::queue::Queues;
+use super::unknown::UnknownFunctions;
 use crate::wasm::message_view::{MessageSection, MessageView};
 
 /// State shared by all VMs of a library.
@@ -22,6 +23,7 @@ pub(crate) struct Common {
     pub(crate) host: Arc<dyn EddyHost>,
     pub(crate) metrics: Metrics,
     pub(crate) queues: Queues,
+    pub(crate) unknown: UnknownFunctions,
     /// Maximum CPU time per call, as configured.
     pub(crate) cpu: Duration,
     /// Maximum CPU time of each step of a start, as configured.

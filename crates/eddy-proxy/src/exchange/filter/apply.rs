@@ -144,7 +144,7 @@ fn change(
         return Ok(());
     }
     if let (FilterEdit::BodySet(body), Phase::RequestHead | Phase::ResponseHead) = (edit, phase)
-        && is_own(ctx, place)
+        && supplies_bodies(ctx, place)
     {
         return set_absent_body(ctx.exchange, phase, place, body);
     }
@@ -156,9 +156,9 @@ fn change(
     Ok(())
 }
 
-/// Whether the filter is built into eddy.
-fn is_own(ctx: &ExchangeCx<'_>, place: u8) -> bool {
-    step_of(&chain_of(ctx), place).filter.library.is_own()
+/// Whether the filter may give a message without a body one.
+fn supplies_bodies(ctx: &ExchangeCx<'_>, place: u8) -> bool {
+    step_of(&chain_of(ctx), place).filter.library.supplies_bodies()
 }
 
 /// Sets the body of a message that has none. The steps behind see it as a whole body.
