@@ -27,7 +27,7 @@ pub use call::{CALL_WITHOUT_PHASE, EndReason, EndedExchange, FilterInvocation, L
 pub use chain::{CHAIN_FILTERS_MAX, ChainStep, ChainTooLong, HttpFilterChain, PhaseOrderEntry};
 pub use edit::{
     EDITS_BYTES_MAX, EditError, EditLog, EditRecord, EditRefused, EditableSection, FilterEdit, FilterLimit,
-    apply_to_body, apply_to_fields,
+    TrailerChange, apply_to_body, apply_to_fields, apply_to_trailers,
 };
 pub use event::{EventKind, FilterEvent};
 pub use field_places::{

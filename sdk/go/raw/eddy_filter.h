@@ -113,7 +113,9 @@ enum eddy_edit_op {
   EDDY_EDIT_CLEAR_ROUTE = 15,  /* request head: select the rule again before the request is forwarded */
   EDDY_EDIT_ENDPOINT = 16,     /* request phases: value is the endpoint address to use; number 1: no other one */
   EDDY_EDIT_FAULT = 17,        /* value: error message for the log */
-  EDDY_EDIT_REPLY_GRPC = 18    /* number: grpc-status of the reply, if the request is gRPC */
+  EDDY_EDIT_REPLY_GRPC = 18,   /* number: grpc-status of the reply, if the request is gRPC */
+  EDDY_EDIT_TRAILER = 19       /* body phases with EDDY_CALL_END: trailers for a message without; number: EDDY_EDIT_SET,
+                                  EDDY_EDIT_ADD or EDDY_EDIT_REMOVE */
 };
 
 /* A filter to call. */

@@ -21,6 +21,8 @@ const ALL: &[FilterEdit<'_>] = &[
     FilterEdit::LimitFault { limit: FilterLimit::Memory, why: b"too much" },
     FilterEdit::LimitFault { limit: FilterLimit::Cpu, why: b"too long" },
     FilterEdit::ReplyGrpc(7),
+    FilterEdit::Trailer { change: TrailerChange::Add, name: b"x-sum", value: b"1" },
+    FilterEdit::Trailer { change: TrailerChange::Remove, name: b"x-sum", value: b"" },
 ];
 
 fn log() -> EditLog {

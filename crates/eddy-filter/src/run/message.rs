@@ -1,11 +1,11 @@
 //! One message on its way through a chain.
 
-use eddy_http::{Field, Fields};
+use eddy_http::{Field, Fields, FieldsEditor};
 
 use super::call::{PhaseCall, StepOrder};
 use super::state::{BodyPart, BodyState, FilterPause, HeadState, Hold, HoldMode};
 use crate::chain::HttpFilterChain;
-use crate::edit::{EditRefused, FilterEdit, apply_to_body};
+use crate::edit::{EditRefused, FilterEdit, TrailerChange, apply_to_body, apply_to_trailers};
 use crate::handle::Direction;
 use crate::phase::Phase;
 
@@ -23,6 +23,8 @@ pub struct MessageRun {
     pub(super) data: Vec<u8>,
     trailers: Vec<u8>,
     trailer_fields: Vec<Field>,
+    /// Position from which on the steps see the trailers: behind the last step that added one to a message without.
+    trailers_from: u8,
     pause: Option<FilterPause>,
     /// Last step that changed the length of the body.
     resized_by: Option<u8>,
@@ -102,6 +104,7 @@ impl MessageRun {
         self.holds.clear();
         [&mut self.held, &mut self.data, &mut self.trailers].into_iter().for_each(free);
         self.trailer_fields.clear();
+        self.trailers_from = 0;
         self.pause = None;
         self.resized_by = None;
         self.is_length_open = false;
@@ -177,7 +180,7 @@ impl MessageRun {
     fn pass_to_hold(&mut self, part: BodyPart) -> Option<RunOutput> {
         match self.holds.last().copied() {
             None if part == BodyPart::Piece => return Some(RunOutput::Piece),
-            None => self.body = BodyState::Trailers { at: 0, part },
+            None => self.body = BodyState::Trailers { at: self.trailers_from, part },
             Some(Hold { mode: HoldMode::Collects, .. }) => self.body = BodyState::ReachedHold { part },
             Some(hold @ Hold { mode: HoldMode::Pieces, .. }) => {
                 // What the step has put out before goes in front of the current piece.
@@ -380,6 +383,28 @@ impl MessageRun {
         if self.data.len() != before {
             self.resized_by = Some(step);
         }
+        Ok(())
+    }
+
+    /// Changes the trailers that steps give a message without trailers, while the end of its body passes them. The steps
+    /// behind this one see them.
+    ///
+    /// # Errors
+    /// [`EditRefused`].
+    pub fn edit_trailers(
+        &mut self,
+        step: u8,
+        change: TrailerChange,
+        name: &[u8],
+        value: &[u8],
+    ) -> Result<(), EditRefused> {
+        let is_end = matches!(self.body, BodyState::Passing { part: BodyPart::Last | BodyPart::Whole, .. });
+        if !is_end || self.has_trailers() && self.trailers_from == 0 {
+            return Err(EditRefused::Phase);
+        }
+        let mut editor = FieldsEditor::new(&mut self.trailers, &mut self.trailer_fields);
+        apply_to_trailers(change, name, value, &mut editor)?;
+        self.trailers_from = self.travel.position(step) + 1;
         Ok(())
     }
 

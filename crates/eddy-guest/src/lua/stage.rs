@@ -273,6 +273,7 @@ impl LuaHookContext {
             | FilterEdit::Reply { .. }
             | FilterEdit::ReplyField { .. }
             | FilterEdit::ReplyGrpc(_)
+            | FilterEdit::Trailer { .. }
             | FilterEdit::ClearRoute
             | FilterEdit::Endpoint { .. }
             | FilterEdit::Fault(_)

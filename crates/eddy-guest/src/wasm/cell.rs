@@ -399,7 +399,7 @@ fn call_back(
     context: ContextId,
     view: &ExchangeView<'_>,
 ) -> Result<Action, ModuleFault> {
-    let rest = Rest::of_end(view.is_end);
+    let rest = Rest::of_end(view.is_end && !vm.host().message_view.has_new_trailers);
     match view.phase {
         Phase::RequestHead => {
             let count = vm.host().message_view.count(MessageSection::Request);

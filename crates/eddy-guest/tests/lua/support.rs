@@ -409,7 +409,8 @@ fn shown(edits: &EditLog) -> Vec<String> {
         FilterEdit::BodyAppend(_)
         | FilterEdit::BodyPrepend(_)
         | FilterEdit::BodyDrain(_)
-        | FilterEdit::ReplyGrpc(_) => {
+        | FilterEdit::ReplyGrpc(_)
+        | FilterEdit::Trailer { .. } => {
             format!("{edit:?}")
         }
     };

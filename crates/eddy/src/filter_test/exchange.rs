@@ -407,6 +407,7 @@ impl<'a> ScriptExchange<'a> {
             FilterEdit::Endpoint { address, .. } => self.endpoint = address.to_vec(),
             FilterEdit::ClearRoute
             | FilterEdit::ReplyGrpc(_)
+            | FilterEdit::Trailer { .. }
             | FilterEdit::Fault(_)
             | FilterEdit::LimitFault { .. } => {}
             FilterEdit::Set { .. } | FilterEdit::Add { .. } if edit.ends_connection() => {

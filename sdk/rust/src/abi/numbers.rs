@@ -40,6 +40,7 @@ pub const EDIT_CLEAR_ROUTE: u16 = 15;
 pub const EDIT_ENDPOINT: u16 = 16;
 pub const EDIT_FAULT: u16 = 17;
 pub const EDIT_REPLY_GRPC: u16 = 18;
+pub const EDIT_TRAILER: u16 = 19;
 
 // enum eddy_end_reason
 pub const END_COMPLETE: u32 = 0;

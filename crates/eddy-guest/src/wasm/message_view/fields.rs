@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use eddy_filter::{ExchangeView, FilterEdit, Phase};
+use eddy_filter::{ExchangeView, FilterEdit, Phase, TrailerChange};
 use eddy_http::{EditFault, FieldId, FieldRef, Fields};
 use proxy_wasm_host::abi::{HostResult, Pairs, Status};
 
@@ -118,13 +118,21 @@ impl MessageView {
             return self.remove(part, name);
         }
         let done = apply(self.begin(part)?);
-        self.settle(done, edit)
+        self.settle(part, done, edit)
     }
 
     /// Records an edit that was applied; headers that eddy controls are left as they are.
-    fn settle(&mut self, done: Result<(), EditFault>, edit: &FilterEdit<'_>) -> HostResult {
+    fn settle(
+        &mut self,
+        part: MessageSection,
+        done: Result<(), EditFault>,
+        edit: &FilterEdit<'_>,
+    ) -> HostResult {
         match done {
-            Ok(()) => self.push(edit),
+            Ok(()) => match trailer_edit(part, self.phase(), edit) {
+                Some(edit) => self.push(&edit),
+                None => self.push(edit),
+            },
             Err(EditFault::Reserved { .. }) => Ok(()),
             Err(_) => Err(Status::BadArgument),
         }
@@ -144,7 +152,7 @@ impl MessageView {
             return Ok(());
         }
         let done = self.begin(part)?.edit().remove(name);
-        self.settle(done, &FilterEdit::Remove { name })
+        self.settle(part, done, &FilterEdit::Remove { name })
     }
 
     /// Replaces a section by these pairs; unchanged headers are not edited.
@@ -192,6 +200,12 @@ impl MessageView {
             | (MessageSection::ResponseTrailers, Phase::ResponseTrailers) => {
                 Some(self.trailers.over(view.trailers))
             }
+            (MessageSection::RequestTrailers, Phase::RequestBody)
+            | (MessageSection::ResponseTrailers, Phase::ResponseBody)
+                if self.may_add_trailers(view) =>
+            {
+                Some(self.trailers.over(Fields::default()))
+            }
             (MessageSection::RequestTrailers | MessageSection::ResponseTrailers, _) => None,
         }
     }
@@ -205,9 +219,18 @@ impl MessageView {
             | (MessageSection::ResponseTrailers, Some(Phase::ResponseTrailers)) => true,
             (MessageSection::Request, Some(Phase::RequestBody))
             | (MessageSection::Response, Some(Phase::ResponseBody)) => self.is_head_open,
+            (MessageSection::RequestTrailers, Some(Phase::RequestBody))
+            | (MessageSection::ResponseTrailers, Some(Phase::ResponseBody)) => {
+                self.view().is_some_and(|view| self.may_add_trailers(&view))
+            }
             _ => false,
         };
         if is_open { Ok(()) } else { Err(Status::BadArgument) }
+    }
+
+    /// Whether trailers can be added: with the end of a body, if the message has none.
+    fn may_add_trailers(&self, view: &ExchangeView<'_>) -> bool {
+        view.is_end && !self.has_new_trailers
     }
 
     /// Returns the copy of a section to which changes are applied.
@@ -228,6 +251,28 @@ impl MessageView {
             MessageSection::RequestTrailers | MessageSection::ResponseTrailers => &mut self.trailers,
         }
     }
+}
+
+/// Returns an edit of trailers in a body phase, where other edits change the head.
+fn trailer_edit<'a>(
+    part: MessageSection,
+    phase: Option<Phase>,
+    edit: &FilterEdit<'a>,
+) -> Option<FilterEdit<'a>> {
+    let is_of_trailers = matches!(part, MessageSection::RequestTrailers | MessageSection::ResponseTrailers);
+    if !is_of_trailers || !matches!(phase, Some(Phase::RequestBody | Phase::ResponseBody)) {
+        return None;
+    }
+    let (change, name, value): (_, &[u8], &[u8]) = if let FilterEdit::Set { name, value } = *edit {
+        (TrailerChange::Set, name, value)
+    } else if let FilterEdit::Add { name, value } = *edit {
+        (TrailerChange::Add, name, value)
+    } else if let FilterEdit::Remove { name } = *edit {
+        (TrailerChange::Remove, name, b"")
+    } else {
+        return None;
+    };
+    Some(FilterEdit::Trailer { change, name, value })
 }
 
 fn pseudo_of(part: MessageSection, name: &[u8]) -> Option<Pseudo> {

@@ -1,7 +1,8 @@
 //! Applies the edits that filters request along with their verdicts.
 
 use eddy_filter::{
-    EditLog, EditableSection, FilterEdit, FilterLimit, MessageRun, Phase, Verdict, apply_to_fields,
+    EditLog, EditRefused, EditableSection, FilterEdit, FilterLimit, MessageRun, Phase, Verdict,
+    apply_to_fields,
 };
 use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 
@@ -227,6 +228,21 @@ fn apply_one_edit(
         FilterEdit::ReplyGrpc(status) => {
             exchange.filtering.reply.grpc_status = Some(status);
             Ok(())
+        }
+        FilterEdit::Trailer { change, name, value } => {
+            let is_body = matches!(phase, Phase::RequestBody | Phase::ResponseBody);
+            let message = exchange.filtering.run.message_mut(phase.direction());
+            let done = if is_body {
+                message.edit_trailers(place, change, name, value)
+            } else {
+                Err(EditRefused::Phase)
+            };
+            done.map_err(|refused| match refused {
+                EditRefused::Phase => {
+                    "trailers can be added only with the end of a body without trailers".to_owned()
+                }
+                EditRefused::Value(fault) => fault.to_string(),
+            })
         }
         FilterEdit::Metadata { space, key, value } => {
             exchange.filtering.metadata.set(space, key, value).map_err(|full| full.to_string())
