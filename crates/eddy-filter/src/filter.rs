@@ -8,7 +8,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::call::LibraryCall;
-use crate::event::FilterEvent;
+use crate::event::{FilterEvent, StreamEvent};
 use crate::phase::Interest;
 
 /// Library that runs filters: built-in ones, or those of a guest.
@@ -30,6 +30,12 @@ pub trait FilterLibrary: Send + Sync + fmt::Debug {
 
     /// Delivers an event to a filter, on a worker's thread.
     fn event(&self, event: &FilterEvent<'_>);
+
+    /// Delivers a part of the response to a request that was sent with [`crate::HostApi::open_stream`], on the thread of
+    /// the worker that the request named.
+    fn stream_event(&self, event: &StreamEvent<'_>) {
+        let _ = event;
+    }
 
     /// Whether its filters are built in, and may use functions beyond the filter ABI.
     fn is_own(&self) -> bool {

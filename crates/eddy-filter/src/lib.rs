@@ -29,7 +29,7 @@ pub use edit::{
     EDITS_BYTES_MAX, EditError, EditLog, EditRecord, EditRefused, EditableSection, FilterEdit, FilterLimit,
     TrailerChange, apply_to_body, apply_to_fields, apply_to_trailers,
 };
-pub use event::{EventKind, FilterEvent};
+pub use event::{EventKind, FilterEvent, StreamEvent, StreamPart};
 pub use field_places::{
     FieldPlace, MESSAGE_FIELDS_SPACE, field_json, field_places, field_places_key, push_field_places,
 };
@@ -38,7 +38,7 @@ pub use filter::{
     LoadResult,
 };
 pub use handle::{Announced, Direction, Handle, HandleTable};
-pub use host::{CallBond, FilterLogLevel, FilterOutboundRequest, HostApi, Wake};
+pub use host::{CallBond, FilterLogLevel, FilterOutboundRequest, HostApi, StreamData, Wake};
 pub use host_error::HostError;
 pub use kept::{KeptFields, KeptView};
 pub use metadata::{DynamicMetadata, METADATA_BYTES_MAX, MetadataFull};

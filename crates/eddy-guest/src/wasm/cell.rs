@@ -5,13 +5,16 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use eddy_filter::{
-    Direction, EndedExchange, ExchangeView, FilterInvocation, FilterLogLevel, LibraryCall, Phase, Verdict,
+    Direction, EndedExchange, ExchangeView, FilterInvocation, FilterLogLevel, LibraryCall, Phase, StreamPart,
+    Verdict,
 };
 use proxy_wasm_host::abi::{Action, Callback};
 use proxy_wasm_host::{CallId, ContextId, ModuleFault, QueueId, Rest, Vm};
 use slab::Slab;
 
-use super::embedding::{CallAnswer, CallToken, Embedding, PausedMessage, Plugin, RequestedActions};
+use super::embedding::{
+    CallAnswer, CallToken, Embedding, GrpcDelivery, PausedMessage, Plugin, RequestedActions,
+};
 use super::machine::{CallbackFailure, PluginVm, StreamPhaseView};
 use super::message_view::MessageSection;
 use super::module::ModuleShared;
@@ -313,6 +316,24 @@ impl WorkerInstance {
         machine_settle(machine, module.kernel, &told);
         let id = plugin.id;
         self.report(module, id, told, own);
+    }
+
+    /// Delivers a part of the response to a plugin's gRPC call.
+    pub(super) fn deliver_grpc(&mut self, module: ModuleContext<'_>, token: CallToken, part: StreamPart<'_>) {
+        let own = self.owners.get(&token.generation).copied();
+        let stream = own.and_then(|key| self.streams.get_mut(key));
+        let machine = match stream.and_then(|stream| stream.machine.as_deref_mut()) {
+            Some(machine) => Some(machine),
+            None => self.machine.as_mut().filter(|_| token.generation == self.generation),
+        };
+        let Some(machine) = machine else { return };
+        let Some(plugin) = machine.embedding().grpc_plugin(token.call) else { return };
+        let told = machine.deliver_grpc(&plugin, token.call, part);
+        if !told.as_ref().is_err_and(|broken| broken.is_lost) {
+            machine.embedding().grpc_delivery = GrpcDelivery::default();
+        }
+        machine_settle(machine, module.kernel, &told);
+        self.report(module, plugin.id, told, own);
     }
 
     /// Delivers a tick to a plugin.

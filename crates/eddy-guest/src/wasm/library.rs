@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use eddy_filter::{
     EventKind, FilterEvent, FilterInfo, FilterLibrary, HostApi, Interest, LibraryCall, LibraryKeepAlive,
-    LoadError, LoadResult, Phase,
+    LoadError, LoadResult, Phase, StreamEvent,
 };
 use eddy_ids::Millis;
 use proxy_wasm_host::abi::Callback;
@@ -260,6 +260,14 @@ impl WasmLibrary {
 impl FilterLibrary for WasmLibrary {
     fn name(&self) -> &str {
         &self.kernel.common.name
+    }
+
+    fn stream_event(&self, event: &StreamEvent<'_>) {
+        let token = CallToken::of_number(event.token);
+        debug_assert_eq!(token.worker, event.worker, "a stream belongs to the worker of its instance");
+        if let Some(cell) = self.cells.get(usize::from(token.worker)) {
+            lock(cell).deliver_grpc(self.context(), token, event.part);
+        }
     }
 
     fn supplies_bodies(&self) -> bool {

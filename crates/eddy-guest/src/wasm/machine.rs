@@ -3,12 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use eddy_filter::{EditLog, ExchangeView};
+use eddy_filter::{EditLog, ExchangeView, StreamPart};
 use eddy_ids::Millis;
 use proxy_wasm_host::abi::Callback;
 use proxy_wasm_host::{
-    ContextId, Image, ModuleFault, ModuleFaultKind, Plugin as Configuration, PluginStartError, StartError,
-    Vm,
+    CallId, ContextId, Image, ModuleFault, ModuleFaultKind, Plugin as Configuration, PluginStartError,
+    StartError, Vm,
 };
 
 use super::embedding::{Common, Embedding, Plugin};
@@ -225,6 +225,47 @@ impl PluginVm {
         embedding.message_view.remove_view();
         std::mem::swap(&mut embedding.message_view.edits, edits);
         answer
+    }
+
+    /// Delivers a part of the response to a plugin's gRPC call: all of a stream's response, but of a call with one message
+    /// only that message, or the status if there is none, as Envoy does.
+    ///
+    /// # Errors
+    /// The failure of a callback.
+    pub(super) fn deliver_grpc(
+        &mut self,
+        plugin: &Arc<Plugin>,
+        call: u32,
+        part: StreamPart<'_>,
+    ) -> Result<(), CallbackFailure> {
+        let Some(root) = self.root(plugin.number) else { return Ok(()) };
+        let Some(news) = self.embedding().take_grpc(call, part) else { return Ok(()) };
+        let id = CallId(call);
+        if let Some(metadata) = news.initial_metadata {
+            let count = metadata.fields.len();
+            self.embedding().grpc_delivery.metadata = metadata;
+            self.enter(plugin, None, |vm| vm.on_grpc_receive_initial_metadata(root, id, count))?;
+        }
+        for message in news.messages {
+            // The module may have cancelled the call in a callback.
+            if !news.is_last && !self.embedding().has_grpc(call) {
+                break;
+            }
+            let length = message.len();
+            self.embedding().grpc_delivery.message = message;
+            self.enter(plugin, None, |vm| vm.on_grpc_receive(root, id, length))?;
+        }
+        if let Some(metadata) = news.trailing_metadata {
+            let count = metadata.fields.len();
+            self.embedding().grpc_delivery.metadata = metadata;
+            self.enter(plugin, None, |vm| vm.on_grpc_receive_trailing_metadata(root, id, count))?;
+        }
+        if let Some(outcome) = news.outcome {
+            let code = outcome.code;
+            self.embedding().grpc_delivery.outcome = Some(outcome);
+            self.enter(plugin, None, |vm| vm.on_grpc_close(root, id, code))?;
+        }
+        Ok(())
     }
 
     /// Performs requests of the module that outlast its callback: resumes streams and schedules ticks.

@@ -38,9 +38,6 @@ impl Embedding {
     /// Sends a request on behalf of a context.
     pub(super) fn send(&mut self, scope: CallerScope, call: &HttpCall<'_>) -> HostResult<CallId> {
         let caller = scope.context.ok_or(Status::BadArgument)?;
-        if self.calls.len() >= CALLS_MAX {
-            return Err(Status::InternalFailure);
-        }
         let cluster = std::str::from_utf8(call.upstream).map_err(|_| Status::BadArgument)?;
         let pseudo = |name: &[u8]| call.headers.clone().find(|(key, _)| *key == name).map(|(_, value)| value);
         let (Some(method), Some(target)) = (pseudo(b":method"), pseudo(b":path")) else {
@@ -50,12 +47,7 @@ impl Embedding {
         let is_sent = |(name, _): &(&[u8], &[u8])| {
             !name.starts_with(b":") && !UNSENT.iter().any(|unsent| name.eq_ignore_ascii_case(unsent))
         };
-        let number = loop {
-            self.calls_made = (self.calls_made + 1) & u32::try_from(CALLS_MASK).unwrap_or(u32::MAX);
-            if self.calls_made != 0 && !self.calls.contains_key(&self.calls_made) {
-                break self.calls_made;
-            }
-        };
+        let number = self.next_call()?;
         let token = CallToken { worker: self.worker, generation: self.generation, call: number }.number();
         let mut request = FilterOutboundRequest {
             filter: self.id_of(scope.context),
@@ -87,8 +79,25 @@ impl Embedding {
         Ok(CallId(number))
     }
 
+    /// Returns a number for another call.
+    ///
+    /// # Errors
+    /// [`Status::InternalFailure`] if too many calls are in progress.
+    pub(super) fn next_call(&mut self) -> HostResult<u32> {
+        if self.calls.len() + self.grpc.len() >= CALLS_MAX {
+            return Err(Status::InternalFailure);
+        }
+        loop {
+            self.calls_made = (self.calls_made + 1) & u32::try_from(CALLS_MASK).unwrap_or(u32::MAX);
+            let number = self.calls_made;
+            if number != 0 && !self.calls.contains_key(&number) && !self.grpc.contains_key(&number) {
+                return Ok(number);
+            }
+        }
+    }
+
     /// Returns the exchange of a stream whose callback is in progress, or that is paused.
-    fn exchange_of(&self, context: ContextId) -> Option<Handle> {
+    pub(super) fn exchange_of(&self, context: ContextId) -> Option<Handle> {
         if self.stream == Some(context) {
             return self.exchange;
         }

@@ -134,7 +134,7 @@ fn decoded(pem: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns the last text of each field of a message, by field number; higher numbers are ignored.
-fn texts(mut bytes: &[u8]) -> Option<[&[u8]; 6]> {
+pub(super) fn texts(mut bytes: &[u8]) -> Option<[&[u8]; 6]> {
     let mut texts = [b"".as_slice(); 6];
     while !bytes.is_empty() {
         let (tag, rest) = number(bytes)?;

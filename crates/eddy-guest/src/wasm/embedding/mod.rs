@@ -7,6 +7,8 @@
 mod answer;
 mod call;
 mod foreign;
+mod grpc;
+mod grpc_response;
 mod host;
 mod metric;
 mod property;
@@ -18,6 +20,7 @@ mod waiting;
 
 pub(super) use answer::CallAnswer;
 pub(super) use call::CallToken;
+pub(super) use grpc_response::GrpcDelivery;
 pub(super) use metric::Metrics;
 pub(super) use queue::Queues;
 pub(super) use state::{Common, Embedding, PausedMessage, Plugin, RequestedActions};
