@@ -32,8 +32,8 @@ pub(super) enum ProbeMessage {
     Done,
 }
 
-/// Returns a problem for every filter of these texts that cannot be created, and warnings about others. `bundle` is the library of their Go
-/// packages.
+/// Returns a problem for every filter of these texts that cannot be created, and warnings about others. `bundle` is the
+/// library of their Go packages.
 ///
 /// # Cost
 /// Starts a process and waits for it: at most five seconds, plus the time of a compiler for new modules. No process
