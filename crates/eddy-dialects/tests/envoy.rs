@@ -1101,6 +1101,25 @@ fn names_of_clusters_are_checked() {
 }
 
 #[test]
+fn an_unknown_cluster_brings_no_further_problems() {
+    let route = "cluster: servise\n                  timeout: 5s\n                  prefix_rewrite: /x\n";
+    let one = BOOTSTRAP.replace("cluster: service\n", route);
+    let expected = ["34:28 error: there is no cluster `servise` (did you mean `service`?)"];
+    assert_eq!(problems(&one, Leniency::Strict), expected);
+    let weighted = "weighted_clusters: {clusters: [{name: servise, weight: 1}, {name: service, weight: 2, \
+                    request_headers_to_add: [{header: {key: a, value: b}}]}]}\n";
+    let found = problems(&BOOTSTRAP.replace("cluster: service\n", weighted), Leniency::Strict);
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn the_clusters_of_a_route_configuration_alone_are_used() {
+    let found = problems(&routes("  - {match: {prefix: /}, route: {cluster: a}}\n"), Leniency::Strict);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(found[0].contains("have no addresses here"), "{found:#?}");
+}
+
+#[test]
 fn broken_files_are_accepted_or_refused_with_a_position() {
     let mut state = 7_u64;
     let mut draw = |below: usize| {

@@ -122,7 +122,8 @@ fn add_table(
     reader: &mut EnvoyReader<'_>,
     draft: &mut Draft<'_>,
 ) -> TableId {
-    if table.config.routes.rules.is_empty() {
+    // After an error, routes may be missing that the file has.
+    if table.config.routes.rules.is_empty() && !reader.report.has_errors() {
         reader.report.warning(node.place, "there are no routes").hint("every request gets a 404 response");
     }
     draft.tables.add(table)

@@ -172,6 +172,8 @@ fn the_scheme_of_a_url_chooses_among_listeners() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("none.crt`: it cannot be read") && said.contains("eddy.yaml:3:"), "{said}");
+    let tried = directory.path().canonicalize().unwrap().join("none.crt");
+    assert!(said.contains(&format!("it tried `{}`", tried.display())), "{said}");
 }
 
 #[test]
