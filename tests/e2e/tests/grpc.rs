@@ -109,6 +109,19 @@ async fn local_replies_to_grpc_calls_have_a_grpc_status() -> Result<()> {
     let response = gateway.exchange(&call("/edited", "", b"")).await?;
     ensure!(response.status == 503 && response.fields.text("grpc-status") == "8", "{response:?}");
     // Requests with other content types get HTTP errors.
+    // Clients such as those of connect refuse a response of another message format than they sent.
+    for format in ["+proto", "+json"] {
+        let content_type = format!("application/grpc{format}");
+        for path in ["/none", "/said", "/moved"] {
+            let response = gateway.exchange(&typed(path, &content_type, "", b"")).await?;
+            let fields = &response.fields;
+            ensure!(fields.text("content-type") == content_type, "{path}: {response:?}");
+            ensure!(fields.count("content-type") == 1 && fields.count("grpc-status") == 1, "{response:?}");
+        }
+        let parameter = format!("{content_type}; charset=utf-8");
+        let response = gateway.exchange(&typed("/none", &parameter, "", b"")).await?;
+        ensure!(response.fields.text("content-type") == content_type, "{response:?}");
+    }
     for content_type in ["application/json", "application/grpc-web", "application/grpcx"] {
         let response = gateway.exchange(&typed("/none", content_type, "", b"")).await?;
         ensure!(response.status == 404 && response.text() == "Not Found", "{content_type}: {response:?}");

@@ -31,6 +31,14 @@ impl GrpcKind {
         })
     }
 
+    /// Returns the message format of a gRPC content type, with its plus sign: `+proto`, `+json`; empty without one.
+    pub fn format(content_type: &[u8]) -> &[u8] {
+        let rest = Self::split(content_type).map_or(&[][..], |(_, rest)| rest);
+        let length =
+            rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-._".contains(byte)).count();
+        rest.get(..length).unwrap_or_default()
+    }
+
     /// Returns the content type.
     pub fn name(self) -> &'static str {
         match self {
@@ -44,6 +52,20 @@ impl GrpcKind {
 #[cfg(test)]
 mod tests {
     use super::GrpcKind;
+
+    #[test]
+    fn a_content_type_has_at_most_one_message_format() {
+        for (content_type, format) in [
+            ("application/grpc", ""),
+            ("application/grpc+json", "+json"),
+            ("Application/GRPC+vnd.a-b_c; x=y", "+vnd.a-b_c"),
+            ("application/grpc;x=+json", ""),
+            ("application/grpc+a\x01b", "+a"),
+            ("application/json", ""),
+        ] {
+            assert_eq!(GrpcKind::format(content_type.as_bytes()), format.as_bytes(), "{content_type}");
+        }
+    }
 
     #[test]
     fn a_content_type_selects_at_most_one_grpc_kind() {

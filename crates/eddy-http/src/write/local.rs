@@ -40,6 +40,8 @@ pub struct LocalReply<'a> {
 /// [gRPC over HTTP/2](https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md), Trailers-Only
 #[derive(Clone, Copy, Debug)]
 pub struct GrpcReply<'a> {
+    /// Message format of the call's content type, as [`GrpcKind::format`] returns it: clients expect their own.
+    pub format: &'a [u8],
     /// gRPC status code.
     pub code: u32,
     /// Description for developers.
@@ -75,18 +77,21 @@ pub fn write_local_head(out: &mut Vec<u8>, reply: &LocalReply<'_>) {
     if !reply.date.is_empty() && !edits.decides("date") {
         write_field(out, b"Date", reply.date);
     }
-    let content_type = match reply.grpc {
-        Some(_) => Some(GrpcKind::Plain.name()),
-        None => reply.content_type,
+    let (content_type, format) = match reply.grpc {
+        Some(GrpcReply { format, .. }) => (Some(GrpcKind::Plain.name()), format),
+        None => (reply.content_type, &b""[..]),
     };
     if let Some(content_type) = content_type.filter(|_| !edits.decides("content-type")) {
-        write_field(out, b"Content-Type", content_type.as_bytes());
+        out.extend_from_slice(b"Content-Type: ");
+        out.extend_from_slice(content_type.as_bytes());
+        out.extend_from_slice(format);
+        out.extend_from_slice(LINE_END);
     }
     // Neither has a body, and a length would be misread as that of a body or of another response (RFC 9110 §8.6).
     if !matches!(reply.status, 204 | 304) {
         write_number_field(out, b"Content-Length", reply.body_len);
     }
-    if let Some(GrpcReply { code, message }) = reply.grpc {
+    if let Some(GrpcReply { code, message, .. }) = reply.grpc {
         write_number_field(out, b"Grpc-Status", code.into());
         if !message.is_empty() {
             out.extend_from_slice(b"Grpc-Message: ");

@@ -1,7 +1,7 @@
 //! gRPC calls: the `grpc-timeout` deadline, mapping local replies to `grpc-status`, reading the final status, and
 //! retries.
 
-use eddy_http::{ErrorCode, FieldId, GrpcEnd, GrpcKind, GrpcStatus, parse_grpc_timeout};
+use eddy_http::{ErrorCode, FieldId, GrpcEnd, GrpcKind, GrpcStatus, RequestHead, parse_grpc_timeout};
 use eddy_ids::{Millis, TICK};
 use eddy_io::monotonic_time;
 
@@ -147,6 +147,11 @@ pub(crate) fn settle(ctx: &mut ExchangeCx<'_>) {
     exchange.grpc.head_end = GrpcEnd::of_code(code);
     exchange.local.body = LocalBody::GrpcEnd(code);
     exchange.status = 200;
+}
+
+/// Returns the message format of the request's content type, as filters have left it: `+proto`, `+json` or nothing.
+pub(crate) fn format<'b>(head: &'b RequestHead, bytes: &'b [u8]) -> &'b [u8] {
+    head.fields(bytes).first(FieldId::ContentType).map_or(&[], GrpcKind::format)
 }
 
 /// Whether the local reply has to be mapped to a gRPC status.

@@ -101,7 +101,11 @@ fn write_plain(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         version,
         date: &date,
         request_id: None,
-        grpc: grpc_reply(&exchange.local.body, &exchange.scratch),
+        grpc: grpc_reply(
+            &exchange.local.body,
+            || grpc::format(&exchange.head, &exchange.head_bytes),
+            &exchange.scratch,
+        ),
     };
     exchange.answer.out.clear();
     write_local_head(&mut exchange.answer.out, &reply);
@@ -128,6 +132,11 @@ async fn write_filtered(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     let exchange = &mut *ctx.exchange;
     let content_type = content_type_of(&exchange.local.body, exchange.site.as_deref(), &ctx.route).to_owned();
     let local = std::mem::take(&mut exchange.local.body);
+    let format = if matches!(local, LocalBody::GrpcEnd(_)) {
+        grpc::format(&exchange.head, &exchange.head_bytes).to_vec()
+    } else {
+        Vec::new()
+    };
     let scratch = std::mem::take(&mut exchange.scratch);
     let location = std::mem::take(&mut exchange.local.location);
     let body = text_of(&local, &scratch, exchange.status, &ctx.route).to_vec();
@@ -137,7 +146,7 @@ async fn write_filtered(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         location: (!location.is_empty()).then_some(&location),
         body_len: body.len() as u64,
         keep_alive: true,
-        grpc: grpc_reply(&local, &scratch),
+        grpc: grpc_reply(&local, || format.as_slice(), &scratch),
         ..LocalReply::new(exchange.status)
     };
     filter::local(ctx, &reply, if has_body { &body } else { &[] }).await?;
@@ -219,8 +228,13 @@ fn content_type_of<'a>(body: &LocalBody, site: Option<&SiteState>, route: &'a Ro
 }
 
 /// Returns the `grpc-status` to write, if the reply is the end of a gRPC call.
-fn grpc_reply<'a>(body: &LocalBody, message: &'a [u8]) -> Option<GrpcReply<'a>> {
-    if let LocalBody::GrpcEnd(code) = body { Some(GrpcReply { code: *code, message }) } else { None }
+fn grpc_reply<'a>(
+    body: &LocalBody,
+    format: impl FnOnce() -> &'a [u8],
+    message: &'a [u8],
+) -> Option<GrpcReply<'a>> {
+    let LocalBody::GrpcEnd(code) = body else { return None };
+    Some(GrpcReply { format: format(), code: *code, message })
 }
 
 /// Whether the body of a local reply is sent.

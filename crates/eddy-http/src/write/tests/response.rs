@@ -174,7 +174,7 @@ fn local_replies_are_complete() {
 fn grpc_local_replies_have_their_status_in_the_head() {
     let reply = LocalReply {
         content_type: Some("text/plain"),
-        grpc: Some(GrpcReply { code: 14, message: b"not there\r\nX: 100%" }),
+        grpc: Some(GrpcReply { format: b"", code: 14, message: b"not there\r\nX: 100%" }),
         ..LocalReply::new(200)
     };
     check_local(
@@ -183,12 +183,15 @@ fn grpc_local_replies_have_their_status_in_the_head() {
         ResponseBody::Length(0),
         "HTTP/1.1 200 OK|Content-Type: application/grpc|Content-Length: 0|Grpc-Status: 14|Grpc-Message: not there%0D%0AX: 100%25|Connection: close||",
     );
-    let silent = LocalReply { grpc: Some(GrpcReply { code: 0, message: b"" }), ..LocalReply::new(200) };
+    let silent = LocalReply {
+        grpc: Some(GrpcReply { format: b"+json", code: 0, message: b"" }),
+        ..LocalReply::new(200)
+    };
     check_local(
         silent,
         Method::Post,
         ResponseBody::Length(0),
-        "HTTP/1.1 200 OK|Content-Type: application/grpc|Content-Length: 0|Grpc-Status: 0|Connection: close||",
+        "HTTP/1.1 200 OK|Content-Type: application/grpc+json|Content-Length: 0|Grpc-Status: 0|Connection: close||",
     );
 }
 
