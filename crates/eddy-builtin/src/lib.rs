@@ -17,6 +17,7 @@ mod grpc_json;
 mod grpc_web;
 mod headers;
 mod ip_access;
+mod json;
 mod library;
 mod make;
 mod message_fields;

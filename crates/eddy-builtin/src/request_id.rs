@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use eddy_filter::{FilterEdit, Interest, Phase, Verdict};
+use eddy_filter::{FilterEdit, Interest, Phase, REQUEST_ID_METADATA, Verdict};
 
 use super::address::IpBlock;
 use super::context::BuiltinContext;
 use super::draw::draw;
+use super::json::json_text;
 use super::library::{Builtin, PhaseContext};
 
 /// Configuration of `request_id`.
@@ -67,6 +68,9 @@ impl RequestIdFilter {
             // With two IDs it is ambiguous which one is meant.
             && sent.next().is_none();
         if is_kept {
+            if let Some(kept) = view.request.fields.first_named(self.config.field.as_bytes()) {
+                note(kept, answer);
+            }
             return;
         }
         let entropy = draw(view.about.entropy, self.seed);
@@ -74,6 +78,7 @@ impl RequestIdFilter {
         let length = write_id(self.config.format, entropy, view.about.started_unix_us / 1000, &mut text);
         let value = text.get(..length).unwrap_or_default();
         answer.edit(&FilterEdit::Set { name: self.config.field.as_bytes(), value });
+        note(value, answer);
     }
 
     fn tell(&self, answer: &mut PhaseContext<'_>) {
@@ -98,6 +103,14 @@ impl Builtin for RequestIdFilter {
         }
         Verdict::Continue
     }
+}
+
+/// Stores the ID as metadata, from which the gateway takes the ID of the access log entry.
+fn note(id: &[u8], answer: &mut PhaseContext<'_>) {
+    // An ID is ASCII.
+    let json = json_text(&String::from_utf8_lossy(id));
+    let (space, key) = REQUEST_ID_METADATA;
+    answer.edit(&FilterEdit::Metadata { space, key, value: json.as_bytes() });
 }
 
 fn is_id(value: &[u8]) -> bool {

@@ -41,7 +41,7 @@ pub use handle::{Announced, Direction, Handle, HandleTable};
 pub use host::{CallBond, FilterLogLevel, FilterOutboundRequest, HostApi, Wake};
 pub use host_error::HostError;
 pub use kept::{KeptFields, KeptView};
-pub use metadata::{DynamicMetadata, METADATA_BYTES_MAX, MetadataFull};
+pub use metadata::{DynamicMetadata, METADATA_BYTES_MAX, MetadataFull, REQUEST_ID_METADATA};
 pub use metric::{METRICS_MAX, Metric, MetricError, MetricKind, MetricRegistry, MetricView};
 pub use phase::{Interest, Phase, Verdict};
 pub use run::{

@@ -16,6 +16,9 @@ struct MetadataEntry {
     value: Box<[u8]>,
 }
 
+/// Namespace and key under which the built-in filter `request_id` stores the ID of a request, a JSON string.
+pub const REQUEST_ID_METADATA: (&[u8], &[u8]) = (b"request_id", b"id");
+
 /// Error of metadata without room for another value.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error("the metadata of the exchange would be larger than 64 KiB or more than 256 values")]

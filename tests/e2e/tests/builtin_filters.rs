@@ -24,10 +24,11 @@ fn login(target: &str, credentials: &str) -> String {
 async fn a_chain_of_built_in_filters_applies_each() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = GatewayConfigBuilder::new()
+        .top("access_log: {file: stdout, format: json}")
         .top(
             "filters: {id: {request_id: {format: hex, respond: true}}, login: {basic_auth: {users: {alice: secret}, user_header: x-user}}, \
              cors: {cors: {origins: ['https://a.test']}}, size: {body_limit: {request: 10}}, \
-             marks: {headers: {request: {set: {x-client: '${peer_ip} ${metadata.auth.user}'}}, response: {set: {x-rule: '${rule}'}}}}}",
+             marks: {headers: {request: {set: {x-client: '${peer_ip} ${metadata.auth.user}', x-id: '${request_id}'}}, response: {set: {x-rule: '${rule}'}}}}}",
         )
         .listener("filters: [id, cors, login, size, marks]")
         .rule("{name: free, match: {path: /free/}, cluster: origin, filters: {login: {disabled: true}, size: {config: {request: 1000}}}}")
@@ -47,7 +48,11 @@ async fn a_chain_of_built_in_filters_applies_each() -> Result<()> {
     let fields = &seen[0].fields;
     ensure!(fields.text("x-user") == "alice" && fields.text("authorization").is_empty(), "{seen:?}");
     ensure!(fields.text("x-client").ends_with(" alice"), "{seen:?}");
-    ensure!(fields.text("x-request-id") == welcome.fields.text("x-request-id"), "{seen:?}");
+    let id = fields.text("x-request-id");
+    ensure!(id == welcome.fields.text("x-request-id"), "{seen:?}");
+    // The access log entry and the variable of other filters have the same ID.
+    gateway.lines().until(&format!("\"request_id\":\"{id}\""), 1).await?;
+    ensure!(fields.text("x-id") == id, "{seen:?}");
 
     let post = |target: &str, framing: &str| {
         format!("POST {target} HTTP/1.1\r\nHost: a\r\nAuthorization: {ALICE}\r\n{framing}")

@@ -8,6 +8,7 @@ use subtle::ConstantTimeEq;
 
 use super::config::BasicAuthConfig;
 use super::form::{FormError, PasswordForm};
+use crate::json::json_text;
 
 /// Users by name.
 #[derive(Debug)]
@@ -94,19 +95,6 @@ fn unmatched(form: &PasswordForm) -> PasswordForm {
 /// Sort key: the cost of verification.
 fn verification_cost(form: &PasswordForm) -> (u64, bool) {
     (form.work(), matches!(form, PasswordForm::Sha1(_)))
-}
-
-fn json_text(text: &str) -> Box<str> {
-    let mut json = String::from("\"");
-    for character in text.chars() {
-        // Names have no control characters.
-        if matches!(character, '"' | '\\') {
-            json.push('\\');
-        }
-        json.push(character);
-    }
-    json.push('"');
-    json.into()
 }
 
 /// Reads lines `user:hash`; skips empty lines and lines that begin with `#`.

@@ -18,7 +18,9 @@ fn new_id(format: IdFormat, entropy: [u64; 2]) -> String {
     stage.entropy = entropy;
     let said = stage.enter(&*library, Phase::RequestHead);
     assert_eq!(said.verdict, Verdict::Continue);
-    said.edits[0].strip_prefix("set x-request-id: ").unwrap().to_owned()
+    let id = said.edits[0].strip_prefix("set x-request-id: ").unwrap().to_owned();
+    assert_eq!(said.edits[1..], [format!("metadata request_id/id \"{id}\"")]);
+    id
 }
 
 #[test]
@@ -45,11 +47,12 @@ fn only_the_request_id_of_a_trusted_peer_is_kept() {
     let (library, _) = made(&BuiltinConfig::RequestId(config()));
     let enter = |peer: &str, fields: &str| {
         let mut stage = TestExchange::request(&format!("GET / HTTP/1.1\nhost: a\n{fields}")).from(peer);
-        stage.enter(&*library, Phase::RequestHead).edits.is_empty()
+        let edits = stage.enter(&*library, Phase::RequestHead).edits;
+        edits == [r#"metadata request_id/id "abc-\\1\"""#]
     };
-    assert!(enter("10.1.2.3", "x-request-id: abc-1"));
-    assert!(!enter("192.0.2.1", "x-request-id: abc-1"));
-    assert!(!enter("unix", "x-request-id: abc-1"));
+    assert!(enter("10.1.2.3", "x-request-id: abc-\\1\""));
+    assert!(!enter("192.0.2.1", "x-request-id: abc-\\1\""));
+    assert!(!enter("unix", "x-request-id: abc-\\1\""));
     assert!(!enter("10.1.2.3", ""));
     assert!(!enter("10.1.2.3", "x-request-id: a b"));
     assert!(!enter("10.1.2.3", "x-request-id: a\nx-request-id: b"));

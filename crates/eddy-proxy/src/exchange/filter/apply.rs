@@ -1,7 +1,8 @@
 //! Applies the edits that filters request along with their verdicts.
 
 use eddy_filter::{
-    EditLog, EditableSection, FilterEdit, FilterLimit, MessageRun, Phase, Verdict, apply_to_fields,
+    EditLog, EditableSection, FilterEdit, FilterLimit, MessageRun, Phase, REQUEST_ID_METADATA, Verdict,
+    apply_to_fields,
 };
 use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 
@@ -151,9 +152,23 @@ fn change(
     if matches!(edit, FilterEdit::Reply { .. }) {
         ctx.exchange.filtering.reply.place = place;
     }
+    if let FilterEdit::Metadata { space, key, value } = *edit
+        && (space, key) == REQUEST_ID_METADATA
+        && is_own(ctx, place)
+    {
+        note_request_id(ctx.exchange, value);
+    }
     apply_one_edit(ctx.exchange, phase, place, edit, is_rerouted)?;
     ctx.exchange.filtering.run.changed(place);
     Ok(())
+}
+
+/// Takes the ID that the `request_id` filter has assigned as that of the exchange, as if the listener had assigned it.
+fn note_request_id(exchange: &mut Exchange, json: &[u8]) {
+    if let Ok(id) = serde_json::from_slice::<String>(json) {
+        exchange.request_id.clear();
+        exchange.request_id.push_str(&id);
+    }
 }
 
 /// Whether the filter is built into eddy.
