@@ -283,6 +283,18 @@ impl Fault {
     }
 }
 
+impl Fault {
+    /// Returns the rule that an endpoint's response breaks; its reason names only the part of the response.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other faults have no rule of a message")]
+    pub(crate) fn violation(self) -> Option<&'static str> {
+        match self {
+            Self::ResponseHead(fault) => Some(fault.reason()),
+            Self::ResponseChunk(fault) => Some(fault.reason()),
+            _ => None,
+        }
+    }
+}
+
 /// Returns the reason word of a limit that is reached.
 fn limit_reason(kind: LimitKind) -> &'static str {
     match kind {
