@@ -169,7 +169,7 @@ faults! {
     ConnectTimeout: "connect_timeout" = endpoint(504).retry(RetryClass::NotSeen),
     /// The TLS handshake with the endpoint failed.
     Handshake(HandshakeFaultKind): "tls_handshake" = endpoint(502).retry(RetryClass::NotSeen),
-    /// The endpoint closed a new connection with a TLS alert, most often because it rejects eddy's certificate.
+    /// The endpoint closed a new connection with a TLS alert after the handshake.
     TlsAlert: "tls_alert" = endpoint(502).retry(RetryClass::ByReset),
     /// A reused connection closed before the first byte of a response: the ordinary end of an idle connection.
     LinkStale: "upstream_stale" = endpoint(502).retry(RetryClass::MaybeSeen).spares_endpoint(),
