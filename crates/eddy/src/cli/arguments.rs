@@ -108,13 +108,13 @@ pub(super) struct Check {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "eddy explain [OPTIONS] <CONFIG>... <URL>")]
 pub(super) struct Explain {
-    #[command(flatten)]
-    pub(super) files: ConfigArguments,
-
-    /// URL of the request: http://HOST/PATH, HOST/PATH, or /PATH for a request without a host
-    #[arg(value_name = "URL", required = true)]
-    pub(super) url: String,
+    /// Files or directories, as for `eddy run`, and as the last one the URL of the request: http://HOST/PATH,
+    /// HOST/PATH, or /PATH for a request without a host
+    // One list, because options may stand between its elements.
+    #[arg(value_name = "CONFIG... URL", required = true)]
+    pub(super) configs_and_url: Vec<OsString>,
 
     /// Method of the request
     #[arg(short = 'X', long = "method", value_name = "METHOD", default_value = "GET")]
