@@ -260,7 +260,9 @@ impl<'a> ScriptExchange<'a> {
             let sent = self.take_sent(|_| true);
             let Some(ScriptRequest { cluster, token, is_awaited, request }) = sent else {
                 return Err(SpecInterrupt::Impossible(
-                    "the script waits without a request; this is a bug in eddy".to_owned(),
+                    "the filter waits for something other than the response to a request of its own, which a \
+                     spec cannot bring about"
+                        .to_owned(),
                 ));
             };
             let answer = answers.answer(&cluster, &request)?;

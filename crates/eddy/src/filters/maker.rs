@@ -18,6 +18,7 @@ use super::lua::Scripts;
 use super::problem::FilterProblem;
 use super::quarantine::{build_placeholder, held};
 use super::services::{self, ProcessServices};
+use super::unbuilt::FilterFileKind;
 use super::wasm::Modules;
 use crate::control::Quarantined;
 
@@ -139,8 +140,9 @@ impl FilterMaker {
                 (path, name, Some(source))
             }
         };
-        let failed = |error| FilterProblem::of_load(&filter.name, &error);
-        let library = NativeLibrary::open(&path, &self.host).map_err(failed)?;
+        let kind = if source.is_some() { FilterFileKind::Go } else { FilterFileKind::Native };
+        let library = NativeLibrary::open(&path, &self.host)
+            .map_err(|error| FilterProblem::of_file(&filter.name, &error, &path, kind))?;
         let name = match source {
             Some(source) => name_in(source, name, library.filters())
                 .map_err(|why| FilterProblem::new(&filter.name, why, None))?,
@@ -182,7 +184,8 @@ impl FilterMaker {
         config: &WasmConfig,
         modules: &mut Modules,
     ) -> Result<PreparedFilter, FilterProblem> {
-        let failed = |error| FilterProblem::of_load(&filter.name, &error);
+        let failed =
+            |error| FilterProblem::of_file(&filter.name, &error, &config.module, FilterFileKind::Wasm);
         (self.observe_compiling)(&filter.name);
         if let Some(library) = modules.linear(config, &self.host).map_err(failed)? {
             (self.observe)(&filter.name);

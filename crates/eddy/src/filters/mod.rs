@@ -11,6 +11,7 @@ mod problem;
 mod quarantine;
 mod registered;
 mod services;
+mod unbuilt;
 mod wasm;
 
 pub(crate) use bundle::{folders_of, link_packages, name_library, problems_of};
@@ -21,3 +22,5 @@ pub(crate) use probe::probe;
 pub(crate) use probed::run as run_probe;
 pub(crate) use problem::FilterProblem;
 pub(crate) use quarantine::{held, version};
+pub(crate) use unbuilt::{FilterFileKind, build_hint};
+pub(crate) use wasm::cache_folder as module_cache;

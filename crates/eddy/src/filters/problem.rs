@@ -1,8 +1,12 @@
 //! Problem of a filter, and its position in the configuration.
 
+use std::path::Path;
+
 use eddy_filter::LoadError;
 use eddy_spec::problem::{Problem, SourceText};
 use serde::{Deserialize, Serialize};
+
+use super::unbuilt::{FilterFileKind, build_hint};
 
 /// Filter that cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +58,12 @@ impl FilterProblem {
         };
         let text = if let LoadError::Path { path, .. } = error { Some(path.as_str().into()) } else { None };
         Self { text, ..Self::new(filter, error.to_string(), hint) }
+    }
+
+    /// As [`Self::of_load`], for a file that may not be built yet.
+    pub(super) fn of_file(filter: &str, error: &LoadError, file: &Path, kind: FilterFileKind) -> Self {
+        let problem = Self::of_load(filter, error);
+        Self { hint: problem.hint.or_else(|| build_hint(file, kind)), ..problem }
     }
 
     /// As [`Self::of_load`], for a built-in filter, whose errors need no hint.

@@ -82,7 +82,7 @@ impl Modules {
 
 /// Returns the cache folder of compiled modules; `None` without a folder that only eddy can write to, because its
 /// contents are executed.
-fn cache_folder() -> Option<PathBuf> {
+pub(crate) fn cache_folder() -> Option<PathBuf> {
     let folder = Cache::find(None).and_then(|cache| cache.folder("wasm"));
     // Without a cache, modules are compiled at each start, which only costs time.
     folder.ok()

@@ -16,6 +16,7 @@ use crate::bundle::{
 };
 use crate::cli::arguments::FilterTest;
 use crate::cli::error::CommandError;
+use crate::terminal::print;
 
 /// Runs the tests and prints their output.
 ///
@@ -24,9 +25,9 @@ use crate::cli::error::CommandError;
 pub(in crate::cli) fn run(arguments: &FilterTest) -> Result<(), CommandError> {
     let folder = &arguments.dir;
     let folder = folder.canonicalize().with_context(|| format!("cannot use \"{}\"", folder.display()))?;
-    let has_project = folder.join("Cargo.toml").is_file() || module_root(&folder).is_some();
     let specs = specs::in_folder(&folder).with_context(|| format!("cannot use \"{}\"", folder.display()))?;
-    if !has_project && !specs.is_empty() {
+    if !specs.is_empty() {
+        print(&specs_taken(&folder, &specs))?;
         return specs::run(&specs, &arguments.rest);
     }
     // The project may refer to the SDKs in the cache, which may have been emptied.
@@ -57,6 +58,18 @@ pub(in crate::cli) fn run(arguments: &FilterTest) -> Result<(), CommandError> {
         .into());
     };
     if status.success() { Ok(()) } else { Err(CommandError::Reported) }
+}
+
+/// Returns the line that names the specs, and the tests that are not run because there are specs.
+fn specs_taken(folder: &Path, specs: &[PathBuf]) -> String {
+    let names = specs.iter().filter_map(|spec| Some(spec.file_name()?.to_string_lossy()));
+    let names = names.collect::<Vec<_>>().join(", ");
+    // A module may begin further up, where a script has nothing to do with it.
+    let others = [("Cargo.toml", "cargo test"), ("go.mod", "go test ./...")];
+    let other = others.into_iter().find(|(file, _)| folder.join(file).is_file());
+    let other =
+        other.map(|(_, command)| format!("; for the other tests, run `{command}`")).unwrap_or_default();
+    format!("specs: {names}{other}\n")
 }
 
 /// Returns a copy of the module's go.mod that also refers to the SDKs, if its own go.mod does not.
