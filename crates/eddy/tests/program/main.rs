@@ -6,6 +6,7 @@ mod budget;
 mod command;
 mod explain;
 mod filters;
+mod guides;
 mod handover;
 mod process;
 mod projects;
