@@ -42,7 +42,10 @@ pub use host::{CallBond, FilterLogLevel, FilterOutboundRequest, HostApi, Wake};
 pub use host_error::HostError;
 pub use kept::{KeptFields, KeptView};
 pub use metadata::{DynamicMetadata, METADATA_BYTES_MAX, MetadataFull};
-pub use metric::{METRICS_MAX, Metric, MetricError, MetricKind, MetricRegistry, MetricView};
+pub use metric::{
+    METRIC_NAME_BYTES_MAX, METRICS_MAX, Metric, MetricError, MetricKind, MetricLabels, MetricRegistry,
+    MetricView,
+};
 pub use phase::{Interest, Phase, Verdict};
 pub use run::{
     BodyPart, BodyState, FailureOutcome, FilterPause, FilterRun, HeadState, IncomingBody, MessageRun,

@@ -301,9 +301,10 @@ typedef struct eddy_host {
   /* Logs a message; more than 1,000 per second and filter are dropped and counted. */
   int32_t (*log)(uint32_t filter, uint32_t level, const uint8_t *text, size_t len);
 
-  /* Defines a metric, exported as eddy_filter_NAME{filter="..."}; the name has letters, digits and _. At most 64 per
-   * filter. The same name returns the same cells. `bounds`: ascending, at most 32, for histograms. Filter 0 is the
-   * library itself, exported as eddy_library_NAME. */
+  /* Defines a metric, exported as eddy_filter_NAME{filter="..."}; the name has letters, digits and _, up to 1 KiB. At
+   * most 16 labels may follow it: NAME;KEY=VALUE;KEY=VALUE. At most 1,024 per filter, where each combination of labels
+   * counts. The same name and labels return the same cells. `bounds`: ascending, at most 32, for histograms. Filter 0
+   * is the library itself, exported as eddy_library_NAME. */
   int32_t (*metric)(uint32_t filter, uint32_t kind, const uint8_t *name, size_t name_len, const uint64_t *bounds,
                     uint32_t bounds_len, eddy_metric *out);
 

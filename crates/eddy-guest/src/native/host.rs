@@ -6,8 +6,8 @@ use std::slice;
 use std::sync::{Arc, OnceLock};
 
 use eddy_filter::{
-    CallBond, EDITS_BYTES_MAX, FilterLogLevel, FilterOutboundRequest, Handle, HostApi, HostError, MetricKind,
-    Verdict,
+    CallBond, EDITS_BYTES_MAX, FilterLogLevel, FilterOutboundRequest, Handle, HostApi, HostError,
+    METRIC_NAME_BYTES_MAX, MetricKind, Verdict,
 };
 use eddy_ids::Millis;
 
@@ -126,7 +126,8 @@ unsafe extern "C" fn metric(
             return Err(HostError::Invalid);
         }
         // SAFETY: by the ABI the guest's bytes are valid until this function returns.
-        let name = unsafe { bytes_of(name, name_len, NAME_BYTES_MAX) }.map_err(|_| HostError::Invalid)?;
+        let name =
+            unsafe { bytes_of(name, name_len, METRIC_NAME_BYTES_MAX) }.map_err(|_| HostError::Invalid)?;
         let name = str::from_utf8(name).map_err(|_| HostError::Invalid)?;
         let kind = MetricKind::from_number(kind).ok_or(HostError::Invalid)?;
         let bounds: &[u64] = match bounds_len as usize {

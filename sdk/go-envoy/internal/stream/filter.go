@@ -60,7 +60,7 @@ func (library) New(name string, config []byte, id uint32) (raw.Filter, raw.Info,
 		return nil, raw.Info{}, err
 	}
 	f := &filter{id: id, kind: k, exchanges: raw.NewSlabs[exchange](raw.Workers())}
-	parsed, err := k.parser.parse(s.message, &metrics{id, s.secrets})
+	parsed, err := k.parser.parse(s.message, &metrics{id, s.secrets, s.tags})
 	if err != nil {
 		return nil, raw.Info{}, err
 	}

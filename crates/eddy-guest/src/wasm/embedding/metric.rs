@@ -49,9 +49,10 @@ impl Metrics {
                 let bounds: &[u64] = if kind == MetricKind::Histogram { &BOUNDS } else { &[] };
                 let metric =
                     host.metrics().define(filter, kind, &name, bounds).map_err(|error| match error {
-                        MetricError::BadName | MetricError::BadBounds | MetricError::Differs => {
-                            Status::BadArgument
-                        }
+                        MetricError::BadName
+                        | MetricError::BadLabel
+                        | MetricError::BadBounds
+                        | MetricError::Differs => Status::BadArgument,
                         MetricError::Full => Status::InternalFailure,
                     })?;
                 defined.push(Defined { filter, name, kind, metric });
