@@ -10,12 +10,12 @@ use eddy_config::{
 };
 use eddy_filter::{Filter, HostApi, LibraryKeepAlive};
 use eddy_guest::{CreatedFilter, Guest, NativeLibrary, ReclaimQueue};
-use eddy_ids::{ActionId, BySlot};
+use eddy_ids::{ActionId, BySlot, FilterId, TableId};
 use eddy_proxy::{FilterSet, RuleFilter, RuleFilterKey};
 
 use super::bundle::{library_of, name_in};
 use super::lua::Scripts;
-use super::problem::FilterProblem;
+use super::problem::{FilterProblem, RefusedConfig};
 use super::quarantine::{build_placeholder, held};
 use super::services::{self, ProcessServices};
 use super::wasm::Modules;
@@ -104,11 +104,20 @@ impl FilterMaker {
             return Err(problems);
         }
         let mut rules = BTreeMap::new();
+        let mut with_config: BTreeMap<(TableId, FilterId), usize> = BTreeMap::new();
         for (key, rule) in rules_of(config) {
             let one = made.get(rule.filter).expect("all filters were created");
             match self.make_rule(rule, &config.filters[rule.filter], one, &mut scripts) {
                 Ok(made) => rules.extend(made.map(|made| (key, made))),
-                Err(problem) => problems.push(problem),
+                Err(mut problem) => {
+                    let index = with_config.get(&(key.table, key.filter)).copied().unwrap_or(0);
+                    let table = Box::from(&*config.tables[key.table].routes.name);
+                    problem.config = problem.config.map(|_| RefusedConfig::Rule { table, index });
+                    problems.push(problem);
+                }
+            }
+            if rule.config.is_some() {
+                *with_config.entry((key.table, key.filter)).or_default() += 1;
             }
         }
         if problems.is_empty() {
@@ -253,7 +262,7 @@ impl FilterMaker {
                     .rule_config(filter.number, &filter.owner, own, &self.reclaim_queue)
                     .map_err(|error| {
                         let message = format!("its configuration in a rule: {error}");
-                        FilterProblem::new(&config.name, message, None)
+                        FilterProblem { message, hint: None, ..FilterProblem::of_load(&config.name, &error) }
                     })?;
                 Ok(Some(RuleFilter { filter: Arc::clone(filter), config: number, owner }))
             }

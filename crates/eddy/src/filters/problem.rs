@@ -1,7 +1,8 @@
 //! Problem of a filter, and its position in the configuration.
 
 use eddy_filter::LoadError;
-use eddy_spec::problem::{Problem, SourceText};
+use eddy_spec::problem::{Problem, ProblemReport, SourceText};
+use eddy_spec::yaml::{self, YamlNode, YamlNodeKind};
 use serde::{Deserialize, Serialize};
 
 /// Filter that cannot be created.
@@ -19,6 +20,23 @@ pub(crate) struct FilterProblem {
     /// Text of the filter's configuration that is wrong.
     #[serde(default)]
     pub(crate) text: Option<Box<str>>,
+    /// The `config` that the filter refused, if it did.
+    #[serde(default)]
+    pub(crate) config: Option<RefusedConfig>,
+}
+
+/// Configuration that a filter refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum RefusedConfig {
+    /// The filter's own.
+    Filter,
+    /// That of a rule of a table.
+    Rule {
+        /// Name of the table.
+        table: Box<str>,
+        /// Number of the rule among those of the table with a `config` for the filter, from 0.
+        index: usize,
+    },
 }
 
 /// Line of a script file.
@@ -39,6 +57,7 @@ impl FilterProblem {
             hint: hint.map(str::to_owned),
             script: None,
             text: None,
+            config: None,
         }
     }
 
@@ -53,7 +72,8 @@ impl FilterProblem {
             LoadError::Path { .. } | LoadError::Library { .. } => None,
         };
         let text = if let LoadError::Path { path, .. } = error { Some(path.as_str().into()) } else { None };
-        Self { text, ..Self::new(filter, error.to_string(), hint) }
+        let config = matches!(error, LoadError::Refused { .. }).then_some(RefusedConfig::Filter);
+        Self { text, config, ..Self::new(filter, error.to_string(), hint) }
     }
 
     /// As [`Self::of_load`], for a built-in filter, whose errors need no hint.
@@ -77,6 +97,14 @@ impl FilterProblem {
         if let Some(ScriptLine { path, line }) = &self.script {
             return at(path, (*line, 1), "");
         }
+        let refused = self.config.as_ref();
+        let refused = refused.and_then(|config| {
+            let place = |source: &SourceText| config_position(&source.text, &self.filter, config);
+            sources.iter().find_map(|source| Some((source, place(source)?)))
+        });
+        if let Some((source, place)) = refused {
+            return at(&source.path, place, "config");
+        }
         let place = sources.iter().find_map(|source| Some((source, place_of(&source.text, &self.filter)?)));
         let Some((source, place)) = place else {
             let path = sources.first().map(|source| &*source.path).unwrap_or_default();
@@ -87,6 +115,32 @@ impl FilterProblem {
         let (place, marked) = within.unwrap_or((place, &self.filter));
         at(&source.path, place, marked)
     }
+}
+
+/// Returns line and column of the key `config` of a filter or a rule.
+fn config_position(text: &str, filter: &str, refused: &RefusedConfig) -> Option<(u32, u32)> {
+    let tree = yaml::parse(text, 0, &mut ProblemReport::new());
+    let root = tree.root?;
+    let key = match refused {
+        RefusedConfig::Filter => &root.entry("filters")?.value.entry(filter)?.value.entry("config")?.key,
+        RefusedConfig::Rule { table, index } => {
+            let table = &root.entry("routes")?.value.entry(table)?.value;
+            let rules = match &table.form {
+                YamlNodeKind::List(rules) => rules,
+                // A table in a dialect, or with settings of its own.
+                _ => match &table.entry("rules")?.value.form {
+                    YamlNodeKind::List(rules) => rules,
+                    _ => return None,
+                },
+            };
+            let config_of = |rule: &YamlNode<'_>| {
+                let key = &rule.entry("filters")?.value.entry(filter)?.value.entry("config")?.key;
+                Some((key.place.line, key.place.column))
+            };
+            return rules.iter().filter_map(config_of).nth(*index);
+        }
+    };
+    Some((key.place.line, key.place.column))
 }
 
 /// Returns line and column of a filter's key below `filters:` in a YAML text in block style; other styles are not
@@ -156,6 +210,23 @@ mod tests {
         assert_eq!(within("one", "no"), Some((2, 28)));
         assert_eq!(within("two", "no.way"), Some((6, 29)));
         assert_eq!(within("two", "three"), None);
+    }
+
+    #[test]
+    fn a_refused_config_is_located() {
+        let text = "filters:\n  one: {go: {filter: one}, config: {a: 1}}\n  two:\n    go: {filter: config}\n    config:\n      a: 1\n  three: {go: {}}\nroutes:\n  site:\n    - {cluster: a, filters: {one: {disabled: true}}}\n    - cluster: a\n      filters: {one: {config: 1}}\n    - cluster: b\n      filters:\n        one:\n          config: 2\n";
+        let own = |filter: &str| config_position(text, filter, &RefusedConfig::Filter);
+        assert_eq!((own("one"), own("two"), own("three")), (Some((2, 28)), Some((5, 5)), None));
+        let rule = |index| config_position(text, "one", &RefusedConfig::Rule { table: "site".into(), index });
+        assert_eq!((rule(0), rule(1), rule(2)), (Some((12, 23)), Some((16, 11)), None));
+        let source = SourceText::new("a.yaml", text);
+        let refused = LoadError::Refused { message: "no".to_owned() };
+        let shown =
+            FilterProblem::of_load("two", &refused).in_sources(std::slice::from_ref(&source)).to_string();
+        assert!(shown.starts_with("a.yaml:5:5: error: filter \"two\": no"), "{shown}");
+        // Without a `config`, the filter itself is shown.
+        let shown = FilterProblem::of_load("three", &refused).in_sources(&[source]).to_string();
+        assert!(shown.starts_with("a.yaml:7:3: "), "{shown}");
     }
 
     #[test]
