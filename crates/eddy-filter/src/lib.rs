@@ -37,7 +37,7 @@ pub use filter::{
     CallLimits, FailurePolicy, Filter, FilterInfo, FilterLibrary, FilterPolicy, LibraryKeepAlive, LoadError,
     LoadResult,
 };
-pub use handle::{Announced, Direction, Handle, HandleTable};
+pub use handle::{Announced, Direction, Handle, HandleTable, TURN_MAX};
 pub use host::{CallBond, FilterLogLevel, FilterOutboundRequest, HostApi, Wake};
 pub use host_error::HostError;
 pub use kept::{KeptFields, KeptView};

@@ -291,7 +291,10 @@ typedef struct eddy_host {
 
   /* Resumes a paused exchange: `verdict` is EDDY_CONTINUE, EDDY_REPLY, EDDY_FAULT, EDDY_RESET or (if the head phase
    * paused) EDDY_BUFFER; the edits are like those of the call with this turn. Any thread; takes a short lock. EDDY_OK
-   * means that the worker was notified; of several calls, all but the first are dropped and counted. */
+   * means that the worker was notified; of several calls, all but the first are dropped and counted.
+   * In body phases, EDDY_PAUSE sends the data of EDDY_EDIT_BODY_APPEND edits in front of the piece, and the message
+   * stays paused: the deadline begins anew, and `resume` with the same turn is possible again. It returns EDDY_FULL
+   * until the client or endpoint has taken that data. */
   int32_t (*resume)(uint64_t exchange, uint32_t turn, uint32_t verdict, const uint8_t *edits, uint32_t edits_len);
 
   /* Makes room for `more` bytes of edits after `edits_len`, at most 16 MiB in total; updates edits and edits_cap of

@@ -172,15 +172,16 @@ impl HostApi for FilterHost {
     }
 
     fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {
-        if verdict == Verdict::Pause {
-            return Err(HostError::Invalid);
-        }
         if edits.len() > EDITS_BYTES_MAX {
             return Err(HostError::TooLarge);
         }
         let inbox = self.inboxes.get(exchange.worker()).ok_or(HostError::Gone)?;
         inbox.leave(edits.len(), || {
-            let direction = self.table.claim(exchange, turn)?;
+            // A filter that stays paused sends data.
+            let direction = match verdict {
+                Verdict::Pause => self.table.claim_to_send(exchange, turn)?,
+                _ => self.table.claim(exchange, turn)?,
+            };
             Ok(WorkerMessage::Resumed(FilterResume {
                 exchange,
                 direction,
@@ -335,7 +336,11 @@ mod tests {
         let host = FilterHost::new(2, 16, FilterLogLevel::Info);
         let handle = host.table.open(1, 0).unwrap();
         host.table.announce(handle, Direction::Request, 3);
-        assert_eq!(host.resume(handle, 3, Verdict::Pause, &[]), Err(HostError::Invalid));
+        // Data is sent one piece at a time; only the worker knows when it has left.
+        assert_eq!(host.resume(handle, 3, Verdict::Pause, &[2]), Ok(()));
+        assert_eq!(host.resume(handle, 3, Verdict::Pause, &[2]), Err(HostError::Full));
+        assert_eq!(host.resume(handle, 3, Verdict::Continue, &[2]), Err(HostError::Full));
+        host.table.announce(handle, Direction::Request, 3);
         assert_eq!(host.resume(handle, 2, Verdict::Continue, &[]), Err(HostError::Stale));
         assert_eq!(host.resume(handle, 3, Verdict::Continue, &[1]), Ok(()));
         assert_eq!(host.resume(handle, 3, Verdict::Reply, &[]), Err(HostError::Stale));
@@ -345,7 +350,7 @@ mod tests {
         let mut taken = Vec::new();
         runtime.block_on(host.inbox(1).unwrap().take(&mut taken));
         assert!(
-            matches!(&taken[..], [WorkerMessage::Resumed(resumed)] if resumed.edits == [1] && resumed.turn == 3)
+            matches!(&taken[..], [WorkerMessage::Resumed(sent), WorkerMessage::Resumed(resumed)] if sent.edits == [2] && resumed.edits == [1] && resumed.turn == 3)
         );
     }
 

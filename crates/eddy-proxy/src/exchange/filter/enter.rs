@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use eddy_filter::{
     EndReason, EndedExchange, ExchangeInfo, ExchangeView, FilterPause, Handle, LibraryCall, Phase, PhaseCall,
-    RequestView, ResponseView, StepResult, Verdict,
+    RequestView, ResponseView, StepResult, TURN_MAX, Verdict,
 };
 use eddy_ids::Millis;
 
@@ -86,8 +86,8 @@ pub(crate) fn enter(
             return Ok(CallOutcome::Passed);
         };
         let handle = handle_of(ctx);
-        ctx.exchange.filtering.turn += 1;
-        let turn = ctx.exchange.filtering.turn;
+        let turn = ctx.exchange.filtering.turn % TURN_MAX + 1;
+        ctx.exchange.filtering.turn = turn;
         let announced = crossing.host.table.announce(handle, phase.direction(), turn);
         crossing.take_ended(library, &mut scratch.ended);
         scratch.edits.clear();
@@ -215,6 +215,7 @@ fn pause(
         turn,
         due: now.deadline(timeout),
         goes_on: wait.map(|wait| now.deadline(wait)),
+        is_sending: false,
     }
 }
 
