@@ -187,7 +187,9 @@ fn check_upgrades(spec: &RuleSpec, report: &mut ProblemReport) -> Upgrades {
             }
         }
         upgrades.protocols = Protocols::These(protocols);
+        upgrades.is_express = true;
     }
+    upgrades.is_express |= spec.connect.is_some();
     set(&mut upgrades.connect, spec.connect);
     upgrades
 }

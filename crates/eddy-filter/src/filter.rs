@@ -63,6 +63,9 @@ pub struct FilterInfo {
     /// Whether bodies passed piece by piece keep their length, so that their framing can be kept; the host enforces it.
     /// A filter is exempt for a message from which it has removed `Content-Length`.
     pub keeps_length: bool,
+    /// Whether its body hooks are meant for the data of tunnels, too, which does not pass the filters: there is no
+    /// tunnel under rules in which the filter runs.
+    pub expects_tunnels: bool,
 }
 
 /// Settings of a filter from the configuration.

@@ -331,6 +331,9 @@ typedef struct eddy_filter_info {
 } eddy_filter_info;
 
 #define EDDY_FILTER_READS_BODY 1u /* does not change the length of bodies: their framing is kept */
+/* Its body hooks are meant for the data of protocol upgrades and CONNECT, too. The host does not pass that data through
+ * filters: under rules in which the filter runs, there are no such tunnels. */
+#define EDDY_FILTER_EXPECTS_TUNNELS 2u
 
 /* Functions of a guest. Lives as long as the process. */
 typedef struct eddy_library {

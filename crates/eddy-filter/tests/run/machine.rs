@@ -104,7 +104,11 @@ pub(crate) fn chain(steps: &[StepSpec]) -> HttpFilterChain {
             id: u32::try_from(index).unwrap(),
             library: Arc::clone(&libraries[usize::from(spec.library)]),
             number: 1,
-            info: FilterInfo { interest: Interest::from_bits(spec.phases), keeps_length: false },
+            info: FilterInfo {
+                interest: Interest::from_bits(spec.phases),
+                keeps_length: false,
+                expects_tunnels: false,
+            },
             policy: FilterPolicy {
                 on_failure,
                 body_bytes_max: spec.body_bytes_max,

@@ -183,6 +183,7 @@ impl LinearInstance {
         let info = FilterInfo {
             interest: Interest::from_bits(interest),
             keeps_length: flags & abi::FILTER_READS_BODY != 0,
+            expects_tunnels: flags & abi::FILTER_EXPECTS_TUNNELS != 0,
         };
         Ok((number, info))
     }

@@ -118,7 +118,11 @@ fn info_of([on_request, on_response]: [bool; 2], mentions: Mentions) -> FilterIn
             phases.extend([body, trailers]);
         }
     }
-    FilterInfo { interest: Interest::of(&phases), keeps_length: !mentions.changes_body }
+    FilterInfo {
+        interest: Interest::of(&phases),
+        keeps_length: !mentions.changes_body,
+        expects_tunnels: false,
+    }
 }
 
 impl LuaLimits {

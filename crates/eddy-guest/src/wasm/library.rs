@@ -275,7 +275,7 @@ impl WasmLibrary {
         let owner = reclaim_queue.owner(LibraryKeepAlive::default(), move || drop(library));
         // SDKs export every callback, so exports do not tell whether a module changes bodies. A module that changes the
         // length must change `content-length`, as on other proxies.
-        let info = FilterInfo { interest: self.interest(), keeps_length: true };
+        let info = FilterInfo { interest: self.interest(), keeps_length: true, expects_tunnels: false };
         Ok(CreatedFilter { number, info, owner })
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use eddy_builtin::{BuiltinConfig, BuiltinContext};
 use eddy_config::{
-    FilterConfig, FilterKind, GatewayConfig, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig,
+    FilterConfig, FilterKind, GatewayConfig, LuaConfig, LuaScriptText, RuleFilterConfig, Serve, WasmConfig,
 };
 use eddy_filter::{Filter, HostApi, LibraryKeepAlive};
 use eddy_guest::{CreatedFilter, Guest, NativeLibrary, ReclaimQueue};
@@ -120,6 +120,7 @@ impl FilterMaker {
                 *with_config.entry((key.table, key.filter)).or_default() += 1;
             }
         }
+        problems.extend(unseen_tunnels(config, &made));
         if problems.is_empty() {
             let filters = made.iter().map(|(id, one)| (id, Arc::clone(one.filter()))).collect();
             Ok(FilterSet { filters, rules })
@@ -270,6 +271,38 @@ impl FilterMaker {
     }
 }
 
+/// Returns the filters that are meant to see the data of tunnels, of which filters see none, under rules that allow
+/// tunnels expressly. Where tunnels are allowed by default only, there are none in front of these filters.
+fn unseen_tunnels(config: &GatewayConfig, made: &BySlot<FilterId, PreparedFilter>) -> Vec<FilterProblem> {
+    let mut problems = Vec::new();
+    for listener in &config.listeners {
+        let tables = if let Serve::Routes(tables) = &listener.serve { tables.as_slice() } else { &[] };
+        let actions = tables.iter().flat_map(|table| {
+            let table = &config.tables[*table];
+            table.actions.iter().map(move |action| (&table.routes.name, action))
+        });
+        for (table, action) in actions {
+            let Some(what) = action.upgrades.express() else { continue };
+            for id in &listener.filters {
+                let Some(filter) = made.get(*id).map(PreparedFilter::filter) else { continue };
+                let rule = action.filters.iter().find(|rule| rule.filter == *id);
+                let is_disabled = rule.and_then(|rule| rule.is_disabled).unwrap_or(filter.policy.is_disabled);
+                if !filter.info.expects_tunnels || is_disabled {
+                    continue;
+                }
+                let message = format!(
+                    "a rule of the table \"{table}\" allows upgrades (`{what}`), but the filter's DecodeData and EncodeData would not be called for the data behind a 101"
+                );
+                let problem = FilterProblem::new(&config.filters[*id].name, message, Some(UNSEEN));
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+        }
+    }
+    problems
+}
+
 /// Returns the filter settings of all rules.
 fn rules_of(config: &GatewayConfig) -> impl Iterator<Item = (RuleFilterKey, &RuleFilterConfig)> {
     let tables = config.tables.iter();
@@ -300,3 +333,5 @@ pub(super) fn libraries(config: &GatewayConfig) -> BTreeSet<PathBuf> {
         })
         .collect()
 }
+
+const UNSEEN: &str = "disable the filter in that rule (`filters: {NAME: {disabled: true}}`), set `upgrades: []` there, or accept that it does not see this data with \"@tunnels\": \"unseen\" in its `config`";

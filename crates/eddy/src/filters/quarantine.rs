@@ -59,7 +59,8 @@ fn library_version(library: &Path) -> String {
 pub(super) fn build_placeholder(filter: &FilterConfig, id: u32) -> Arc<Filter> {
     let refuses = filter.policy.on_failure == FailurePolicy::Closed;
     let build_placeholder = PlaceholderFilter { refuses };
-    let info = FilterInfo { interest: build_placeholder.interest(), keeps_length: true };
+    let info =
+        FilterInfo { interest: build_placeholder.interest(), keeps_length: true, expects_tunnels: false };
     Arc::new(Filter {
         name: filter.name.clone().into(),
         id,
