@@ -4,6 +4,7 @@
 mod at_fault;
 mod budget;
 mod command;
+mod envoy_filters;
 mod explain;
 mod filters;
 mod handover;

@@ -107,7 +107,7 @@ func (w *way) SendLocalReply(status int, body string, headers map[string][]strin
 	w.reply(status, body, headers, grpcStatus, details)
 }
 
-func (w *way) reply(status int, body string, headers api.ReplyHeaders, grpcStatus int64, details string) {
+func (w *way) reply(status int, body string, headers any, grpcStatus int64, details string) {
 	x := w.x
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
@@ -146,7 +146,7 @@ func (w *way) reply(status int, body string, headers api.ReplyHeaders, grpcStatu
 	w.finish(raw.Reply)
 }
 
-func replyFields(headers api.ReplyHeaders) (fields [][2]string, err error) {
+func replyFields(headers any) (fields [][2]string, err error) {
 	switch headers := headers.(type) {
 	case nil:
 	case map[string]string:

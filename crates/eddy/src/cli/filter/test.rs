@@ -12,7 +12,8 @@ use anyhow::{Context, anyhow};
 use super::output::show;
 use super::specs;
 use crate::bundle::{
-    BundleFailure, Cache, ENVOY, Go, GoModule, KIT, Kits, hashed, module_root, quoted, sums,
+    BEFORE_1_26_FOLDER, BundleFailure, Cache, ENVOY, ENVOY_BEFORE_1_26, Go, GoModule, KIT, Kits, hashed,
+    module_root, quoted, sums,
 };
 use crate::cli::arguments::FilterTest;
 use crate::cli::error::CommandError;
@@ -62,15 +63,17 @@ pub(in crate::cli) fn run(arguments: &FilterTest) -> Result<(), CommandError> {
 /// Returns a copy of the module's go.mod that also refers to the SDKs, if its own go.mod does not.
 fn manifest_of(root: &Path, go: &Go, kits: &Kits, cache: &Cache) -> Result<Option<PathBuf>, BundleFailure> {
     let module = GoModule::read(go, root)?;
-    let needs =
-        |kit: &str| module.requires.iter().any(|required| required == kit) && !module.has_replaced(kit);
-    if !needs(KIT) && !needs(ENVOY) {
+    let needs = |kit: &str| module.requires.contains_key(kit) && !module.has_replaced(kit);
+    let needs_envoy = needs(ENVOY) || needs(ENVOY_BEFORE_1_26);
+    if !needs(KIT) && !needs_envoy {
         return Ok(None);
     }
     let mut lines = module.lines_of_work();
-    for (path, folder, is_needed) in
-        [(KIT, "go", !module.has_replaced(KIT)), (ENVOY, "go-envoy", needs(ENVOY))]
-    {
+    for (path, folder, is_needed) in [
+        (KIT, "go", !module.has_replaced(KIT)),
+        (ENVOY, "go-envoy", needs_envoy && !module.has_replaced(ENVOY)),
+        (ENVOY_BEFORE_1_26, BEFORE_1_26_FOLDER, needs(ENVOY_BEFORE_1_26)),
+    ] {
         if is_needed {
             // Writing to a string never fails.
             let _ = writeln!(lines, "replace {path} => {}", quoted(&kits.folder(folder)));
