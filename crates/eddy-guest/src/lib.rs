@@ -13,6 +13,7 @@ mod guest;
 mod linear;
 mod lock;
 mod lua;
+mod message_view;
 mod native;
 mod reclaim;
 mod signature;

@@ -205,6 +205,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["stop"],
             &["linear"],
             &["lua", "native", "wasm"],
+            &["message_view"],
             &["engine", "failure", "guest", "signature"],
             &["reclaim", "thread"],
             &["lock"],

@@ -13,12 +13,12 @@ use slab::Slab;
 
 use super::embedding::{CallAnswer, CallToken, Embedding, PausedMessage, Plugin, RequestedActions};
 use super::machine::{CallbackFailure, PluginVm, StreamPhaseView};
-use super::message_view::MessageSection;
 use super::module::ModuleShared;
 use super::settings::Isolation;
 use super::standby_instances::StandbyInstances;
 use crate::failure::GuestFailure;
 use crate::guest::index_of;
+use crate::message_view::MessageSection;
 
 /// State of a module on one worker.
 #[derive(Default)]

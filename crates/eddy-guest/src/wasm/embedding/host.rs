@@ -16,7 +16,7 @@ use proxy_wasm_host::{
 
 use super::Embedding;
 use super::state::direction_of;
-use crate::wasm::message_view::{MessageSection, MessageView};
+use crate::message_view::{MessageSection, MessageView};
 
 impl Host for Embedding {
     fn log(&mut self, scope: CallerScope, level: LogLevel, message: &[u8]) {

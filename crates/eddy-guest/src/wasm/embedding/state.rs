@@ -11,7 +11,7 @@ use proxy_wasm_host::{ContextId, SharedView};
 use super::answer::CallAnswer;
 use super::metric::Metrics;
 use super::queue::Queues;
-use crate::wasm::message_view::{MessageSection, MessageView};
+use crate::message_view::{MessageSection, MessageView};
 
 /// State shared by all VMs of a library.
 pub(crate) struct Common {
