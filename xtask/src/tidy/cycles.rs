@@ -203,7 +203,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         "eddy-guest",
         &[
             &["stop"],
-            &["linear"],
+            &["dynamic_module", "linear"],
             &["lua", "native", "wasm"],
             &["message_view"],
             &["engine", "failure", "guest", "signature"],

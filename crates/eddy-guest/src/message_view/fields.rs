@@ -81,6 +81,17 @@ impl MessageView {
         Some(joined.into())
     }
 
+    /// Visits each value of a header, in order.
+    pub(crate) fn visit_values(&self, part: MessageSection, name: &[u8], visit: &mut dyn FnMut(&[u8])) {
+        let Some(view) = self.view() else { return };
+        let Some(fields) = self.fields(&view, part) else { return };
+        if let Some(pseudo) = pseudo_of(part, name) {
+            visit(&self.start.value(&view, pseudo));
+            return;
+        }
+        fields.all_named(name).for_each(visit);
+    }
+
     /// Replaces all headers with a name by one.
     ///
     /// # Errors

@@ -38,6 +38,11 @@ pub(crate) fn install(host: &Arc<dyn HostApi>) -> Result<&'static abi::HostTable
     Ok(&installed.table)
 }
 
+/// Returns the host of all guests, once it is installed.
+pub(crate) fn installed() -> Option<&'static Arc<dyn HostApi>> {
+    HOST.get().map(|installed| &installed.host)
+}
+
 fn table_of(host: &dyn HostApi) -> abi::HostTable {
     abi::HostTable {
         abi: abi::ABI,

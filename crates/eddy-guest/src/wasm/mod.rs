@@ -19,4 +19,5 @@ mod token;
 
 pub use library::WasmLibrary;
 pub(crate) use library::stop_all;
+pub(crate) use property::of_exchange as exchange_property;
 pub use settings::{Isolation, WasmSettings};

@@ -6,14 +6,16 @@ use std::sync::Arc;
 
 use eddy_builtin::{BuiltinConfig, BuiltinContext};
 use eddy_config::{
-    FilterConfig, FilterKind, GatewayConfig, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig,
+    DynamicModuleConfig, FilterConfig, FilterKind, GatewayConfig, LuaConfig, LuaScriptText, RuleFilterConfig,
+    WasmConfig,
 };
 use eddy_filter::{Filter, HostApi, LibraryKeepAlive};
-use eddy_guest::{CreatedFilter, Guest, NativeLibrary, ReclaimQueue};
+use eddy_guest::{CreatedFilter, DynamicModule, Guest, NativeLibrary, ReclaimQueue};
 use eddy_ids::{ActionId, BySlot};
 use eddy_proxy::{FilterSet, RuleFilter, RuleFilterKey};
 
 use super::bundle::{library_of, name_in};
+use super::dynamic_module::{file_of, scope_of};
 use super::lua::Scripts;
 use super::problem::FilterProblem;
 use super::quarantine::{build_placeholder, held};
@@ -133,6 +135,7 @@ impl FilterMaker {
                 return self.make_lua(filter, lua, &lua.script, &filter.config, scripts);
             }
             FilterKind::Wasm(wasm) => return self.make_wasm(filter, wasm, modules),
+            FilterKind::DynamicModule(module) => return self.make_dynamic(filter, module),
             FilterKind::Native { filter, library } => (library.clone(), filter, None),
             FilterKind::Go { filter: name, source } => {
                 let path = library_of(source).map_err(|why| FilterProblem::new(&filter.name, why, None))?;
@@ -174,6 +177,17 @@ impl FilterMaker {
             .filter(name, config, id, &self.reclaim_queue)
             .map_err(|error| FilterProblem::of_load(&filter.name, &error))?;
         Ok(PreparedFilter::by_guest(filter, id, made, library))
+    }
+
+    fn make_dynamic(
+        &self,
+        filter: &FilterConfig,
+        config: &DynamicModuleConfig,
+    ) -> Result<PreparedFilter, FilterProblem> {
+        let path = file_of(config).map_err(|why| FilterProblem::new(&filter.name, why, None))?;
+        let module = DynamicModule::open(&path, scope_of(config), &self.host, self.is_trial)
+            .map_err(|error| FilterProblem::of_load(&filter.name, &error))?;
+        self.make_guest(filter, &config.filter, &filter.config, module)
     }
 
     fn make_wasm(
@@ -287,6 +301,7 @@ pub(super) fn libraries(config: &GatewayConfig) -> BTreeSet<PathBuf> {
         .filter_map(|filter| match &filter.kind {
             FilterKind::Builtin(_) | FilterKind::Lua(_) | FilterKind::Wasm(_) => None,
             FilterKind::Native { library, .. } => Some(library.clone()),
+            FilterKind::DynamicModule(module) => file_of(module).ok(),
             FilterKind::Go { source, .. } => library_of(source).ok(),
         })
         .collect()

@@ -1,6 +1,7 @@
 //! Filters of a configuration: probed in a separate process, then created.
 
 mod bundle;
+mod dynamic_module;
 mod lua;
 mod maker;
 mod metrics;

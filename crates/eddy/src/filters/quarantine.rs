@@ -11,6 +11,7 @@ use eddy_http::GrpcStatus;
 use eddy_ids::{BySlot, FilterId, Shared};
 
 use super::bundle::library_of;
+use super::dynamic_module::file_of;
 use crate::bundle::{BundleManifest, hashed};
 use crate::control::Quarantined;
 
@@ -33,6 +34,7 @@ pub(crate) fn version(config: &GatewayConfig, id: FilterId, filter: &FilterConfi
         FilterKind::Builtin(_) => return None,
         FilterKind::Native { library, .. } => library_version(library),
         FilterKind::Wasm(wasm) => library_version(&wasm.module),
+        FilterKind::DynamicModule(module) => library_version(&file_of(module).ok()?),
         FilterKind::Lua(lua) => match &lua.script {
             LuaScriptText::File(path) => library_version(path),
             LuaScriptText::Inline { .. } => String::new(),
