@@ -265,7 +265,8 @@ impl EnvoyReader<'_> {
         self.pass(node, &["total_weight", "runtime_key_prefix"]);
         let mut weighted = Vec::new();
         for share in self.list(node, "clusters") {
-            self.route_filters(share);
+            let own = self.route_filters(share, &[], &[]);
+            debug_assert!(own.is_empty(), "settings of a weighted cluster are reported");
             let name = self.word(share, "name").unwrap_or_default().to_owned();
             let weight = self.number(share, "weight").unwrap_or(0);
             weighted.push(WeightedCluster { cluster: self.cluster(&name, share.place, context)?, weight });
