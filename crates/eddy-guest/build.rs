@@ -7,6 +7,8 @@ use std::process::{Command, exit};
 /// has the sources offers no other way.
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    // Tests load dynamic modules, as the program does: see `crates/eddy/build.rs`.
+    println!("cargo::rustc-link-arg-tests=-Wl,--export-dynamic-symbol=envoy_dynamic_module_callback_*");
     for name in ["TARGET_CFLAGS", "HOST_CC", "STATIC_CC", "TARGET_LD", "TARGET_AR", "TARGET_STRIP"] {
         println!("cargo::rerun-if-env-changed={name}");
     }

@@ -24,6 +24,8 @@ fn main() -> io::Result<()> {
     }
     println!("cargo::rerun-if-changed={}", root.join("Cargo.toml").display());
     println!("cargo::rerun-if-changed=build.rs");
+    // The dynamic loader resolves the callbacks of dynamic modules from the program (crates/eddy-guest).
+    println!("cargo::rustc-link-arg-bins=-Wl,--export-dynamic-symbol=envoy_dynamic_module_callback_*");
     files.sort();
     let mut archive = Vec::new();
     append(&mut archive, Path::new("Cargo.toml"), &workspace_manifest(&root)?)?;

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unsafe"
 
@@ -46,6 +47,8 @@ type Exchange struct {
 	lane    uint32
 	// bare is a copy without texts and heads.
 	bare bool
+	// sent means that Send was called.
+	sent atomic.Bool
 }
 
 func (x *Exchange) live() *raw.Call {
@@ -137,6 +140,25 @@ func (x *Exchange) ReplyWith(a Answer) Verdict {
 		x.edit(raw.OpReplyGRPC, "", "", a.GRPCStatus)
 	}
 	return Verdict(raw.Reply)
+}
+
+// Send sends data in front of the piece of the body that this hook handles, and waits until the data of the call before
+// it has left the gateway: a goroutine is as fast as the client or the endpoint. Only in a body hook that runs on a
+// goroutine, with [Go] or `blocking: true`. Each call begins the time limit of the filter anew.
+//
+// With it, a filter streams a response of its own: it replies in an earlier hook, and its ResponseBody sends the body
+// piece by piece; the body of the reply comes last.
+//
+// # Errors
+//
+// [ErrGone] if the exchange has ended, [ErrInvalid] outside of such hooks.
+func (x *Exchange) Send(data []byte) error {
+	c := x.live()
+	if x.copy == nil || c.Phase != raw.PhaseRequestBody && c.Phase != raw.PhaseResponseBody {
+		return ErrInvalid
+	}
+	x.sent.Store(true)
+	return raw.SendData(c.Exchange, c.Turn, data)
 }
 
 // Buffer requests the whole body. From a head hook: the body hook is called next with the whole body, and head and body

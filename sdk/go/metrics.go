@@ -2,6 +2,7 @@ package eddy
 
 import (
 	"log/slog"
+	"strings"
 
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
 )
@@ -21,7 +22,20 @@ func (e *Env) Workers() int { return raw.Workers() }
 // Logger returns a logger to the gateway's log, under the filter's name.
 func (e *Env) Logger() *slog.Logger { return e.filter.logger }
 
-// Counter defines a counter, exported as eddy_filter_NAME. A filter has at most 64 metrics.
+// Label is a label of a metric, besides "filter". The key has letters, digits and _.
+type Label struct{ Key, Value string }
+
+// WithLabels returns a metric's name with labels, for [Env.Counter], [Env.Gauge] and [Env.Histogram]. At most 16 labels
+// are possible. In the values, control characters and semicolons become underscores.
+func WithLabels(name string, labels ...Label) string {
+	for _, label := range labels {
+		name += ";" + label.Key + "=" + strings.Map(raw.LabelRune, label.Value)
+	}
+	return name
+}
+
+// Counter defines a counter, exported as eddy_filter_NAME. A filter has at most 1,024 metrics, where each combination of
+// labels counts. The name has letters, digits and _, up to 1 KiB.
 func (e *Env) Counter(name string) (*Counter, error) {
 	m, err := raw.NewMetric(e.filter.id, raw.CounterKind, name, nil)
 	return &Counter{m}, err

@@ -74,6 +74,10 @@ func (x *Exchange) pause(take func(*raw.Call, *raw.Step) *raw.Copy, bare bool) *
 // Exchange returns the exchange for edits, and for reading if the handle has a copy. Without a copy, reading panics.
 func (p *Pause) Exchange() *Exchange { return &p.x }
 
+// Send sends data in front of the piece of the body that the hook has paused with; the exchange stays paused. See
+// [Exchange.Send].
+func (p *Pause) Send(data []byte) error { return p.x.Send(data) }
+
 // Resume forwards the message, with the edits made to [Pause.Exchange].
 func (p *Pause) Resume() error { return p.finish(Continue) }
 
@@ -120,6 +124,9 @@ func (p *Pause) finishWith(verdict func() Verdict) error {
 		if err := x.copy.Edit(raw.OpFault, "", faultText(x.failure), 0); err != nil {
 			x.copy.Clear()
 		}
+	}
+	if x.sent.Load() {
+		return raw.ResumeAfterData(x.call.Exchange, x.call.Turn, v, x.copy.Own())
 	}
 	return raw.Resume(x.call.Exchange, x.call.Turn, v, x.copy.Own())
 }

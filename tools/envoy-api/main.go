@@ -26,6 +26,8 @@ var roots = []string{
 	"envoy.config.route.v3.Route",
 	"envoy.config.route.v3.RouteList",
 	"envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
+	"envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter",
+	"envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute",
 	"envoy.extensions.filters.http.grpc_web.v3.GrpcWeb",
 	"envoy.extensions.filters.http.router.v3.Router",
 	"envoy.extensions.access_loggers.file.v3.FileAccessLog",

@@ -47,6 +47,6 @@ pub fn make(
         BuiltinConfig::Redact(config) => Box::new(Redact::new(config, context)?),
     };
     // A filter that changes bodies removes `Content-Length` from the head.
-    let info = FilterInfo { interest: filter.interest(), keeps_length: true };
+    let info = FilterInfo { interest: filter.interest(), keeps_length: true, expects_tunnels: false };
     Ok((Arc::new(BuiltinLibrary::new(config.kind(), filter)), info))
 }

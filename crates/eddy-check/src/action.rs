@@ -1,8 +1,8 @@
 //! Checks the action of a rule.
 
 use eddy_config::{
-    Action, ActionKind, Failover, FailoverReason, HedgeConfig, Protocols, Redirect, Respond, RetryConfig,
-    RuleFilterConfig, Upgrades, WeightedCluster,
+    Action, ActionKind, Connect, Failover, FailoverReason, HedgeConfig, Protocols, Redirect, Respond,
+    RetryConfig, RuleFilterConfig, Upgrades, WeightedCluster,
 };
 use eddy_ids::Shared;
 use eddy_route::PathRewrite;
@@ -187,8 +187,10 @@ fn check_upgrades(spec: &RuleSpec, report: &mut ProblemReport) -> Upgrades {
             }
         }
         upgrades.protocols = Protocols::These(protocols);
+        upgrades.is_explicit = true;
     }
     set(&mut upgrades.connect, spec.connect);
+    upgrades.is_explicit |= upgrades.connect != Connect::Refuse;
     upgrades
 }
 

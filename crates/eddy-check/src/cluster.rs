@@ -18,7 +18,7 @@ use eddy_spec::value::{ConfigName, EndpointAddressText};
 
 use super::cluster_draft::ClusterDraft;
 use super::draft::Draft;
-use super::setting::set;
+use super::setting::{place_of, set};
 use super::tls::check_cluster_tls;
 
 /// Checks the clusters and adds them.
@@ -36,7 +36,9 @@ pub fn check_clusters(
                 // The reader has reported a name that is there twice.
                 let _ = clusters.define(cluster, entry.name.place);
             }
-            None => clusters.declare(&entry.name),
+            None => {
+                clusters.declare(&entry.name);
+            }
         }
     }
     set_zone(zone, clusters, report);
@@ -194,6 +196,8 @@ fn check_ejection(spec: Option<Spanned<EjectionSpec>>, report: &mut ProblemRepor
     let mut ejection = EjectionConfig::default();
     let Some(Spanned { value: spec, place }) = spec else { return ejection };
     let is_time_max_written = spec.time_max.is_some();
+    let place =
+        place_of(spec.base_time.as_ref()).or_else(|| place_of(spec.time_max.as_ref())).unwrap_or(place);
     set(&mut ejection.failures, spec.failures);
     set(&mut ejection.base_time, spec.base_time);
     set(&mut ejection.time_max, spec.time_max);
@@ -259,6 +263,8 @@ fn check_health(
             host: grpc.host.map(|host| host.value.0),
         });
     }
+    // One of them is given, because the defaults fit.
+    let place = place_of(spec.timeout.as_ref()).or_else(|| place_of(spec.interval.as_ref())).unwrap_or(place);
     set(&mut health.interval, spec.interval);
     set(&mut health.timeout, spec.timeout);
     set(&mut health.healthy_after, spec.healthy);
@@ -267,7 +273,7 @@ fn check_health(
     if health.timeout > health.interval {
         report
             .warning(place, "`timeout` is longer than `interval`")
-            .hint("reduce `timeout` or increase `interval`");
+            .hint(format!("reduce `timeout`, which is {:?} here, or increase `interval`", health.timeout));
     }
     health
 }
@@ -317,6 +323,8 @@ fn check_limits(spec: Option<Spanned<LimitsSpec>>, report: &mut ProblemReport) -
 fn check_dns(spec: Option<Spanned<DnsSpec>>, report: &mut ProblemReport) -> DnsConfig {
     let mut dns = DnsConfig::default();
     let Some(Spanned { value: spec, place }) = spec else { return dns };
+    let place =
+        place_of(spec.refresh_min.as_ref()).or_else(|| place_of(spec.refresh_max.as_ref())).unwrap_or(place);
     set(&mut dns.refresh_min, spec.refresh_min);
     set(&mut dns.refresh_max, spec.refresh_max);
     set(&mut dns.timeout, spec.timeout);

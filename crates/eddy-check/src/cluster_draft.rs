@@ -22,10 +22,12 @@ impl<'l> ClusterDraft<'l> {
         Self { slots: last.draft(), names: NameRegistry::new("cluster") }
     }
 
-    /// Reserves the name of a cluster that could not be read, so that references to it are no further errors.
-    pub fn declare(&mut self, name: &Spanned<ConfigName>) {
+    /// Reserves the name of a cluster that could not be read or is not defined, so that references to it are no further
+    /// errors.
+    pub fn declare(&mut self, name: &Spanned<ConfigName>) -> ClusterId {
         let id = self.slots.reserve(Shared::clone(&name.value.0));
         self.names.define(name, id);
+        id
     }
 
     /// Adds a cluster that is named at `place`.

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use eddy_builtin::BuiltinConfig;
 use eddy_config::{
-    FilterConfig, FilterKind, FilterSlots, GoSource, ListenerConfig, LuaConfig, LuaScriptText,
-    RuleFilterConfig, Serve,
+    DynamicModuleConfig, DynamicModuleSource, FilterConfig, FilterKind, FilterSlots, GoSource,
+    ListenerConfig, LuaConfig, LuaScriptText, RuleFilterConfig, Serve,
 };
 use eddy_filter::{CHAIN_FILTERS_MAX, FailurePolicy, FilterPolicy};
 use eddy_ids::{BySlot, FilterId, Shared, TableId};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 use eddy_spec::read::{Any, Boxed, NamedMap, Spanned};
-use eddy_spec::spec::{FilterSpec, GoSpec, LuaRuleSpec, NativeSpec, RuleFilterSpec};
+use eddy_spec::spec::{DynamicModuleSpec, FilterSpec, GoSpec, LuaRuleSpec, NativeSpec, RuleFilterSpec};
 use eddy_spec::value::ConfigName;
 use eddy_spec::yaml::YamlNode;
 
@@ -47,7 +47,8 @@ pub struct CheckedFilters<'l> {
 struct DeclaredFilter {
     place: SourceSpan,
     policy: FilterPolicy,
-    is_wasm: bool,
+    /// Whether it receives its configuration as it is, rather than as JSON.
+    takes_text: bool,
     /// Kind of a built-in filter, and its configuration as written.
     builtin: Option<(&'static str, YamlNode<'static>)>,
     /// Directory against which its relative paths are resolved.
@@ -93,14 +94,14 @@ pub fn check_filters(
         let known = DeclaredFilter {
             place,
             policy,
-            is_wasm: spec.wasm.is_some(),
+            takes_text: takes_text(&spec),
             builtin: builtin_of(&spec),
             folder,
             lua,
             readers: Readers::default(),
         };
         note_useless_keys(&spec, known.builtin.as_ref().map(|(kind, _)| *kind), report);
-        let config = match (&spec.config, spec.wasm.is_some()) {
+        let config = match (&spec.config, takes_text(&spec)) {
             (Some(config), true) => plain_or_json(&config.value.0, report),
             (Some(config), false) => json_of(&config.value.0, report),
             (None, true) => String::new(),
@@ -167,6 +168,9 @@ fn check_kind(spec: &FilterSpec, known: &DeclaredFilter, report: &mut ProblemRep
     if let Some(Spanned { value: Boxed(wasm), .. }) = &spec.wasm {
         return check_wasm(wasm, &known.folder, report).map(|wasm| FilterKind::Wasm(Shared::new(wasm)));
     }
+    if let Some(Spanned { value: module, .. }) = &spec.dynamic_module {
+        return check_dynamic_module(module, &known.folder).map(FilterKind::DynamicModule);
+    }
     if let Some(lua) = &known.lua {
         return lua.config.clone().map(FilterKind::Lua);
     }
@@ -174,11 +178,34 @@ fn check_kind(spec: &FilterSpec, known: &DeclaredFilter, report: &mut ProblemRep
     read_builtin(kind, node, known.surroundings(), report).map(FilterKind::Builtin)
 }
 
-/// Reports keys that have no effect for built-in, Lua and Wasm filters.
+/// Whether a filter receives its configuration as it is, rather than as JSON.
+fn takes_text(spec: &FilterSpec) -> bool {
+    spec.wasm.is_some() || spec.dynamic_module.is_some()
+}
+
+/// Checks a dynamic module; returns `None` if neither its name nor its file is given.
+fn check_dynamic_module(spec: &DynamicModuleSpec, folder: &Path) -> Option<DynamicModuleConfig> {
+    let module = match (&spec.path, &spec.name) {
+        (Some(path), _) => DynamicModuleSource::File(folder.join(&path.value.0)),
+        (None, name) => DynamicModuleSource::Name(name.as_ref()?.value.0.clone()),
+    };
+    Some(DynamicModuleConfig {
+        module,
+        filter: spec.filter.as_ref().map_or_else(String::new, |filter| filter.value.0.clone()),
+        is_global: spec.load_globally.is_some_and(|global| global.value),
+    })
+}
+
+/// Reports keys that have no effect for built-in, Lua and Wasm filters and dynamic modules.
 fn note_useless_keys(spec: &FilterSpec, builtin: Option<&'static str>, report: &mut ProblemReport) {
     if let Some(blocking) = spec.blocking.filter(|blocking| blocking.value && spec.wasm.is_some()) {
         let message = "`blocking` has no effect with `wasm`: a module cannot block";
         report.error(blocking.place, message).hint("`wasm.cpu` limits the computing time of a call");
+    }
+    if let Some(blocking) = spec.blocking.filter(|blocking| blocking.value && spec.dynamic_module.is_some()) {
+        let message =
+            "`blocking` is not supported with `dynamic_module`: its hooks run on the worker's thread";
+        report.error(blocking.place, message).hint("a module can use threads of its own, and a scheduler");
     }
     if let Some(policy) = spec.on_failure.filter(|policy| policy.value == FailurePolicy::Open)
         && builtin == Some("redact")
@@ -259,7 +286,7 @@ impl<'l> CheckedFilters<'l> {
                         let config = read_builtin(kind, &node, known.surroundings(), report);
                         rule.builtin = config.map(Shared::new);
                     }
-                    None if known.is_wasm => rule.config = Some(plain_or_json(node, report).into()),
+                    None if known.takes_text => rule.config = Some(plain_or_json(node, report).into()),
                     None => rule.config = Some(json_of(node, report).into()),
                 }
             }
@@ -286,6 +313,17 @@ impl<'l> CheckedFilters<'l> {
         let id = self.add_builtin(name, builtin, policy);
         self.of_dialects.insert(name, id);
         id
+    }
+
+    /// Adds a filter of a dynamic module, with the configuration that the module receives.
+    pub fn dynamic_module(&mut self, name: &str, module: DynamicModuleConfig, config: &str) -> FilterId {
+        let kind = FilterKind::DynamicModule(module);
+        self.add(FilterConfig {
+            name: name.into(),
+            kind,
+            config: config.into(),
+            policy: FilterPolicy::default(),
+        })
     }
 
     /// As [`Self::builtin`], disabled except under rules that enable it, each with its own configuration.

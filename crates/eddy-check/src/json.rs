@@ -4,7 +4,7 @@ use eddy_spec::problem::{ProblemReport, shown};
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
 /// Returns the value as JSON; reports values that JSON cannot represent.
-pub(super) fn json_of(node: &YamlNode<'_>, report: &mut ProblemReport) -> String {
+pub fn json_of(node: &YamlNode<'_>, report: &mut ProblemReport) -> String {
     let mut writer = FilterJsonWriter { out: String::new(), is_full: false, report };
     writer.node(node, 0);
     let FilterJsonWriter { out, is_full, report } = writer;

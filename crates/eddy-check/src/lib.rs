@@ -46,6 +46,7 @@ pub use dialect::ConfigDialect;
 pub use draft::{Draft, Predecessor};
 pub use filter::{CheckedFilters, check_filters};
 pub use gateway::{check_admin, check_limits, check_log, check_quarantine};
+pub use json::json_of;
 pub use listener::check_listeners;
 pub use listener_registry::ListenerRegistry;
 pub use merge::unite;

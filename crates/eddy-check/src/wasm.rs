@@ -18,6 +18,9 @@ pub(super) fn check_wasm(spec: &WasmSpec, folder: &Path, report: &mut ProblemRep
     };
     let variables = spec.allow.as_ref().and_then(|allow| allow.value.env.as_ref());
     let variables = variables.into_iter().flat_map(|env| &env.value.0);
+    let isolation = spec.isolation.map_or(WasmIsolation::Worker, |isolation| isolation.value);
+    let cpu = spec.cpu.map_or(CPU_DEFAULT, |cpu| cpu.value.0);
+    let start_cpu = spec.start_cpu.map_or_else(|| start_cpu_default(isolation), |time| time.value.0);
     let env = variables.filter_map(|entry| {
         let value = entry.value.as_ref()?;
         Some((entry.name.value.0.clone(), value.value.0.clone()))
@@ -30,11 +33,20 @@ pub(super) fn check_wasm(spec: &WasmSpec, folder: &Path, report: &mut ProblemRep
             .vm_config
             .as_ref()
             .map_or_else(String::new, |config| plain_or_json(&config.value.0, report)),
-        isolation: spec.isolation.map_or(WasmIsolation::Worker, |isolation| isolation.value),
+        isolation,
         memory_bytes: spec.memory.map_or(MEMORY_BYTES_DEFAULT, |memory| memory.value.0),
-        cpu: spec.cpu.map_or(CPU_DEFAULT, |cpu| cpu.value.0),
+        cpu,
+        start_cpu: start_cpu.max(cpu),
         env: env.collect(),
     })
+}
+
+/// Returns the default time of a start step: without an instance of its own, no exchange waits for a start.
+fn start_cpu_default(isolation: WasmIsolation) -> Duration {
+    match isolation {
+        WasmIsolation::Worker => Duration::from_secs(1),
+        WasmIsolation::Stream => Duration::from_millis(100),
+    }
 }
 
 /// Converts a value to the form that a module receives: a string as it is, null as an empty string, any other value as

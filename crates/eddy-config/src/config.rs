@@ -19,8 +19,8 @@ pub use crate::action::{
 };
 pub use crate::address_block::AddressBlock;
 pub use crate::filter::{
-    FilterConfig, FilterKind, GoSource, LuaAllowed, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig,
-    WasmIsolation,
+    DynamicModuleConfig, DynamicModuleSource, FilterConfig, FilterKind, GoSource, LuaAllowed, LuaConfig,
+    LuaScriptText, RuleFilterConfig, WasmConfig, WasmIsolation,
 };
 use crate::forward::{Forwarding, ProxyProtocolConfig};
 use crate::table::{SitesConfig, TableConfig};
@@ -285,7 +285,7 @@ impl GatewayConfig {
             FilterKind::Builtin(builtin) => builtin.file().is_some(),
             FilterKind::Lua(lua) => is_file(&lua.script),
             FilterKind::Wasm(_) => true,
-            FilterKind::Native { .. } | FilterKind::Go { .. } => false,
+            FilterKind::Native { .. } | FilterKind::Go { .. } | FilterKind::DynamicModule(_) => false,
         };
         let mut rules = self.rule_filters();
         self.has_tls()
@@ -306,7 +306,10 @@ impl GatewayConfig {
         let of_filter = |filter: &Shared<FilterConfig>| match &filter.kind {
             FilterKind::Lua(lua) => of_script(&lua.script),
             FilterKind::Wasm(wasm) => Some(wasm.module.clone()),
-            FilterKind::Builtin(_) | FilterKind::Native { .. } | FilterKind::Go { .. } => None,
+            FilterKind::Builtin(_)
+            | FilterKind::Native { .. }
+            | FilterKind::Go { .. }
+            | FilterKind::DynamicModule(_) => None,
         };
         let of_rules = self.rule_filters().filter_map(|rule| of_script(rule.lua.as_ref()?));
         let mut files: Vec<PathBuf> = self.filters.values().filter_map(of_filter).chain(of_rules).collect();

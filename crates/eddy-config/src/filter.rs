@@ -15,7 +15,7 @@ pub struct FilterConfig {
     /// Engine that runs the filter.
     pub kind: FilterKind,
     /// Configuration as JSON; `null` if there is none, and for built-in filters. For a Wasm filter the bytes that it
-    /// receives: a text verbatim, empty if there is none.
+    /// receives: a text verbatim, empty if there is none; likewise for a filter of a dynamic module.
     pub config: Shared<str>,
     /// Failure, timeout and resource policy of the filter in an exchange.
     pub policy: FilterPolicy,
@@ -42,8 +42,30 @@ pub enum FilterKind {
     },
     /// A Wasm module.
     Wasm(Shared<WasmConfig>),
+    /// A library with HTTP filters for Envoy's dynamic module ABI.
+    DynamicModule(DynamicModuleConfig),
     /// A Lua script.
     Lua(LuaConfig),
+}
+
+/// A library with HTTP filters for Envoy's dynamic module ABI.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DynamicModuleConfig {
+    /// The library.
+    pub module: DynamicModuleSource,
+    /// Name of the filter in the library; may be empty.
+    pub filter: String,
+    /// Whether libraries that are loaded later can use the symbols of this one.
+    pub is_global: bool,
+}
+
+/// Place of a dynamic module.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum DynamicModuleSource {
+    /// Library file; relative paths are resolved against the directory of the configuration file.
+    File(PathBuf),
+    /// Name of the module: the file `libNAME.so` in a directory of the environment.
+    Name(String),
 }
 
 /// A Wasm module and its permissions.
@@ -63,6 +85,9 @@ pub struct WasmConfig {
     pub memory_bytes: u64,
     /// Maximum time of one call. Default 10 ms.
     pub cpu: Duration,
+    /// Maximum time of each step of an instance's start, at least `cpu`. Default 1 s, or 100 ms with
+    /// [`WasmIsolation::Stream`].
+    pub start_cpu: Duration,
     /// Environment variables that the module sees.
     pub env: Vec<(String, String)>,
 }

@@ -11,6 +11,8 @@ pub struct Upgrades {
     pub connect: Connect,
     /// Maximum time without data in either direction of a tunnel; `None` for the listener's.
     pub idle_timeout: Option<Duration>,
+    /// Whether the configuration allows upgrades or `CONNECT` expressly, rather than by default.
+    pub is_explicit: bool,
 }
 
 /// Protocols that a client may switch to.
@@ -46,7 +48,22 @@ impl Default for Upgrades {
 impl Upgrades {
     /// Allows no upgrade and refuses `CONNECT`.
     pub fn none() -> Self {
-        Self { protocols: Protocols::These(Vec::new()), connect: Connect::Refuse, idle_timeout: None }
+        Self {
+            protocols: Protocols::These(Vec::new()),
+            connect: Connect::Refuse,
+            idle_timeout: None,
+            is_explicit: false,
+        }
+    }
+
+    /// Returns what the configuration allows expressly: names of protocols, or `CONNECT`.
+    pub fn express(&self) -> Option<&str> {
+        let protocol = match &self.protocols {
+            Protocols::These(names) => names.first().map(|name| &**name),
+            Protocols::Any => Some("any protocol"),
+        };
+        let connect = (self.connect != Connect::Refuse).then_some("CONNECT");
+        protocol.or(connect).filter(|_| self.is_explicit)
     }
 
     /// Whether a client may switch to `protocol`, compared without case.

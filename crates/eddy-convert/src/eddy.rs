@@ -233,7 +233,8 @@ impl EddyYamlWriter<'_> {
             }
             Protocols::Any => self.add_loss(rule, "upgrades to protocols other than WebSocket are left out"),
         }
-        let has_tunnels = *upgrades != Upgrades { idle_timeout: upgrades.idle_timeout, ..Upgrades::none() };
+        let none = Upgrades::none();
+        let has_tunnels = upgrades.protocols != none.protocols || upgrades.connect != none.connect;
         if has_tunnels && upgrades.idle_timeout.is_some() {
             self.add_loss(
                 rule,

@@ -6,7 +6,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use eddy_config::{ActionKind, GatewayConfig, MirrorHost};
+use eddy_config::{
+    ActionKind, DynamicModuleConfig, DynamicModuleSource, FilterKind, GatewayConfig, MirrorHost,
+};
 use eddy_dialects::check_with;
 use eddy_http::{Field, FieldId, Fields, GrpcStatus, Span};
 use eddy_model::{Balance, BalanceKey, ServerCheck};
@@ -1070,6 +1072,69 @@ static_resources:
           load_balancing_weight: 2
 "#;
 
+/// Filter of a dynamic module, and settings for it, to be inserted into [`BOOTSTRAP`].
+const MODULE: &str = r#"          - name: auth
+            typed_config:
+              "@type": type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilter
+              dynamic_module_config: {name: modules, do_not_close: true, load_globally: true}
+              filter_name: basic-auth
+              filter_config: {"@type": type.googleapis.com/google.protobuf.Struct, value: {realm: staff, tries: 3}}
+"#;
+const MODULE_SETTINGS: &str = r#"              typed_per_filter_config:
+                auth:
+                  "@type": type.googleapis.com/envoy.extensions.filters.http.dynamic_modules.v3.DynamicModuleFilterPerRoute
+                  dynamic_module_config: {name: modules}
+                  filter_name: basic-auth
+                  filter_config: {"@type": type.googleapis.com/google.protobuf.BytesValue, value: aGVsbG8=}
+"#;
+
+fn with_module(module: &str, settings: &str) -> String {
+    let router = "          - name: envoy.filters.http.router\n";
+    let routes = "              routes:\n";
+    BOOTSTRAP.replace(router, &format!("{module}{router}")).replace(routes, &format!("{settings}{routes}"))
+}
+
+#[test]
+fn filters_of_dynamic_modules_are_read() {
+    let config = config(&with_module(MODULE, MODULE_SETTINGS));
+    let auth = config.filters.id_of("auth").unwrap();
+    let filter = &config.filters[auth];
+    let expected = DynamicModuleConfig {
+        module: DynamicModuleSource::Name("modules".to_owned()),
+        filter: "basic-auth".to_owned(),
+        is_global: true,
+    };
+    assert_eq!(filter.kind, FilterKind::DynamicModule(expected));
+    assert_eq!(&*filter.config, r#"{"realm":"staff","tries":3}"#);
+    assert_eq!(config.listeners[0].filters, [config.filters.id_of("envoy-grpc-web").unwrap(), auth]);
+    let rule = &config.tables.first().unwrap().actions[0].filters;
+    assert_eq!((rule.len(), rule[0].filter, rule[0].config.as_deref()), (1, auth, Some("hello")));
+
+    let disabled = r#"              typed_per_filter_config:
+                auth: {"@type": type.googleapis.com/envoy.config.route.v3.FilterConfig, disabled: true}
+"#;
+    let config = self::config(&with_module(MODULE, disabled));
+    assert_eq!(config.tables.first().unwrap().actions[0].filters[0].is_disabled, Some(true));
+}
+
+#[test]
+fn modules_that_eddy_cannot_run_are_refused() {
+    let refused = |module: &str, settings: &str, expected: &str| {
+        let told = problems(&with_module(module, settings), Leniency::Lenient);
+        assert!(told.iter().any(|problem| problem.contains(expected)), "{expected}: {told:#?}");
+    };
+    let terminal = MODULE.replace("filter_name:", "terminal_filter: true\n              filter_name:");
+    refused(&terminal, "", "terminal filters");
+    refused(&MODULE.replace("name: modules, ", ""), "", "neither a `name` nor a local file");
+    let number = MODULE.replace("Struct, value: {realm: staff, tries: 3}", "Int32Value, value: 3");
+    refused(&number, "", "`google.protobuf.Int32Value` is not supported");
+    refused(MODULE, &MODULE_SETTINGS.replace("aGVsbG8=", "/w=="), "UTF-8");
+    refused(MODULE, &MODULE_SETTINGS.replace("basic-auth", "other"), "another filter");
+    refused(MODULE, &MODULE_SETTINGS.replace("name: modules", "name: others"), "another filter");
+    let elsewhere = MODULE_SETTINGS.replace("auth:", "unknown:");
+    refused(MODULE, &elsewhere, "can reject requests");
+}
+
 #[test]
 fn a_bootstrap_file_is_read() {
     // https://www.envoyproxy.io/docs/envoy/latest/start/quick-start/configuration-static
@@ -1098,6 +1163,25 @@ fn names_of_clusters_are_checked() {
             .any(|problem| problem.contains("there is no cluster `servise` (did you mean `service`?)")),
         "{found:#?}"
     );
+}
+
+#[test]
+fn an_unknown_cluster_brings_no_further_problems() {
+    let route = "cluster: servise\n                  timeout: 5s\n                  prefix_rewrite: /x\n";
+    let one = BOOTSTRAP.replace("cluster: service\n", route);
+    let expected = ["34:28 error: there is no cluster `servise` (did you mean `service`?)"];
+    assert_eq!(problems(&one, Leniency::Strict), expected);
+    let weighted = "weighted_clusters: {clusters: [{name: servise, weight: 1}, {name: service, weight: 2, \
+                    request_headers_to_add: [{header: {key: a, value: b}}]}]}\n";
+    let found = problems(&BOOTSTRAP.replace("cluster: service\n", weighted), Leniency::Strict);
+    assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn the_clusters_of_a_route_configuration_alone_are_used() {
+    let found = problems(&routes("  - {match: {prefix: /}, route: {cluster: a}}\n"), Leniency::Strict);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(found[0].contains("have no addresses here"), "{found:#?}");
 }
 
 #[test]

@@ -70,6 +70,7 @@ fn filters() {
             FilterKind::Native { library, .. } => library.display().to_string(),
             FilterKind::Go { source, .. } => format!("{source:?}"),
             FilterKind::Wasm(wasm) => wasm.module.display().to_string(),
+            FilterKind::DynamicModule(module) => format!("{:?}", module.module),
             FilterKind::Lua(lua) => format!("{:?}", lua.script),
         };
         config.filters.values().map(|filter| kind(&filter.kind)).collect::<Vec<_>>()

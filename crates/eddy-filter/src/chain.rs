@@ -154,7 +154,7 @@ mod tests {
             id: u32::from(position),
             library: Arc::clone(library),
             number: 1,
-            info: FilterInfo { interest: Interest::of(phases), keeps_length: false },
+            info: FilterInfo { interest: Interest::of(phases), keeps_length: false, expects_tunnels: false },
             policy: FilterPolicy::default(),
             owner: LibraryKeepAlive::default(),
         };

@@ -21,6 +21,43 @@ pub struct FilterEvent<'a> {
     pub body: &'a [u8],
 }
 
+/// Part of the response to a streamed request, for a filter.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamEvent<'a> {
+    /// The host's number of the filter.
+    pub filter: u32,
+    /// Token that the filter gave the request.
+    pub token: u64,
+    /// Worker on whose thread the event is delivered.
+    pub worker: u16,
+    /// Part.
+    pub part: StreamPart<'a>,
+}
+
+/// Part of the response to a streamed request. Nothing follows an end or a failure.
+#[derive(Clone, Copy, Debug)]
+pub enum StreamPart<'a> {
+    /// Head.
+    Head {
+        /// Status code.
+        status: u16,
+        /// Headers.
+        fields: Fields<'a>,
+    },
+    /// Piece of the body.
+    Data(&'a [u8]),
+    /// End of a complete response.
+    End {
+        /// Trailers.
+        trailers: Fields<'a>,
+    },
+    /// There is no response, or no rest of it.
+    Failed {
+        /// Reason, as a word.
+        reason: &'a str,
+    },
+}
+
 /// Kind of an event; the numbers are those of the filter ABI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::call::LibraryCall;
-use crate::event::FilterEvent;
+use crate::event::{FilterEvent, StreamEvent};
 use crate::phase::Interest;
 
 /// Library that runs filters: built-in ones, or those of a guest.
@@ -23,8 +23,19 @@ pub trait FilterLibrary: Send + Sync + fmt::Debug {
     /// Never panics and never blocks: a library converts both to [`crate::Verdict::Fault`] where it can.
     fn run(&self, call: &mut LibraryCall<'_>);
 
+    /// Whether its filters may give a message without a body one, by [`crate::FilterEdit::BodySet`] in the head phase.
+    fn supplies_bodies(&self) -> bool {
+        self.is_own()
+    }
+
     /// Delivers an event to a filter, on a worker's thread.
     fn event(&self, event: &FilterEvent<'_>);
+
+    /// Delivers a part of the response to a request that was sent with [`crate::HostApi::open_stream`], on the thread of
+    /// the worker that the request named.
+    fn stream_event(&self, event: &StreamEvent<'_>) {
+        let _ = event;
+    }
 
     /// Whether its filters are built in, and may use functions beyond the filter ABI.
     fn is_own(&self) -> bool {
@@ -63,6 +74,9 @@ pub struct FilterInfo {
     /// Whether bodies passed piece by piece keep their length, so that their framing can be kept; the host enforces it.
     /// A filter is exempt for a message from which it has removed `Content-Length`.
     pub keeps_length: bool,
+    /// Whether its body hooks are meant for the data of tunnels, too, which does not pass the filters: there is no
+    /// tunnel under rules in which the filter runs.
+    pub expects_tunnels: bool,
 }
 
 /// Settings of a filter from the configuration.

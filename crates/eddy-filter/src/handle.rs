@@ -130,19 +130,39 @@ impl HandleTable {
     /// Claims the right to resume a turn; on any thread.
     ///
     /// # Errors
-    /// [`HostError::Gone`] when the exchange has ended, [`HostError::Stale`] when it does not wait for this turn.
+    /// [`HostError::Gone`] when the exchange has ended, [`HostError::Stale`] when it does not wait for this turn, and
+    /// [`HostError::Full`] while data that was sent in this turn has not left.
     pub fn claim(&self, handle: Handle, turn: u32) -> Result<Direction, HostError> {
+        self.claim_leaving(handle, turn, 0)
+    }
+
+    /// Claims the right to send data while a turn stays paused; on any thread. Until the turn is announced again, other
+    /// claims of it find [`HostError::Full`].
+    ///
+    /// # Errors
+    /// As [`Self::claim`].
+    pub fn claim_to_send(&self, handle: Handle, turn: u32) -> Result<Direction, HostError> {
+        self.claim_leaving(handle, turn, u64::from(turn | SENDING))
+    }
+
+    /// Claims a turn, and leaves this number in its place.
+    fn claim_leaving(&self, handle: Handle, turn: u32, left: u64) -> Result<Direction, HostError> {
         let slot = self.slot(handle).ok_or(HostError::Gone)?;
         let expected = handle.generation() << 32 | u64::from(turn);
+        let left = handle.generation() << 32 | left;
+        let mut error = HostError::Stale;
         for direction in [Direction::Request, Direction::Response] {
             let wait = &slot.waits[direction as usize];
-            if turn != 0
-                && wait.compare_exchange(expected, handle.generation() << 32, AcqRel, Acquire).is_ok()
-            {
-                return Ok(direction);
+            if turn == 0 || turn & SENDING != 0 {
+                break;
+            }
+            match wait.compare_exchange(expected, left, AcqRel, Acquire) {
+                Ok(_) => return Ok(direction),
+                Err(found) if found == expected | u64::from(SENDING) => error = HostError::Full,
+                Err(_) => {}
             }
         }
-        if self.is_open(handle) { Err(HostError::Stale) } else { Err(HostError::Gone) }
+        if self.is_open(handle) { Err(error) } else { Err(HostError::Gone) }
     }
 
     /// Whether the exchange has not ended.
@@ -184,6 +204,11 @@ impl fmt::Debug for Handle {
     }
 }
 
+/// Largest number of a turn; the next one is 1.
+pub const TURN_MAX: u32 = SENDING - 1;
+
+/// Bit of a turn in which data has been sent and not left yet.
+const SENDING: u32 = 1 << 31;
 const BLOCK_SLOTS: usize = 1024;
 const SLOTS_MAX: usize = 1 << 24;
 const WORKERS_MAX: usize = 256;
@@ -206,6 +231,27 @@ mod tests {
         assert!(!table.withdraw(handle, Direction::Response));
         assert!(table.withdraw(handle, Direction::Request));
         assert_eq!(table.claim(handle, 1), Err(HostError::Stale));
+    }
+
+    #[test]
+    fn data_is_sent_when_the_data_before_it_has_left() {
+        let table = HandleTable::new(1, 1);
+        let handle = table.open(0, 0).unwrap();
+        assert_eq!(table.claim_to_send(handle, 7), Err(HostError::Stale));
+        table.announce(handle, Direction::Response, 7);
+        assert_eq!(table.claim_to_send(handle, 7), Ok(Direction::Response));
+        assert_eq!(table.claim_to_send(handle, 7), Err(HostError::Full));
+        assert_eq!(table.claim(handle, 7), Err(HostError::Full));
+        assert_eq!(table.claim(handle, 6), Err(HostError::Stale));
+        table.announce(handle, Direction::Response, 7);
+        assert_eq!(table.claim_to_send(handle, 7), Ok(Direction::Response));
+        table.announce(handle, Direction::Response, 7);
+        assert_eq!(table.claim(handle, 7), Ok(Direction::Response));
+        assert_eq!(table.claim_to_send(handle, 7), Err(HostError::Stale));
+        table.announce(handle, Direction::Response, TURN_MAX);
+        assert_eq!(table.claim(handle, TURN_MAX | SENDING), Err(HostError::Stale));
+        table.close(handle);
+        assert_eq!(table.claim_to_send(handle, 7), Err(HostError::Gone));
     }
 
     #[test]

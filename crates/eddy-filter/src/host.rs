@@ -54,6 +54,27 @@ pub trait HostApi: Send + Sync {
         Err(HostError::Unknown)
     }
 
+    /// Sends an outbound request whose body goes on with [`Self::send_data`] behind that of the request, and whose
+    /// response is reported piece by piece by [`FilterLibrary::stream_event`], both on this worker. The cluster must
+    /// support HTTP/2. A timeout of [`Millis::ZERO`] means no timeout.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    fn open_stream(&self, request: &FilterOutboundRequest<'_>, worker: u16) -> Result<(), HostError> {
+        let _ = (request, worker);
+        Err(HostError::Unknown)
+    }
+
+    /// Adds data to the body of a streamed request.
+    ///
+    /// # Errors
+    /// [`HostError::Unknown`] when the request does not exist, [`HostError::Full`] when more than 4 MiB wait to be
+    /// sent, [`HostError::Invalid`] behind the end of the body.
+    fn send_data(&self, filter: u32, token: u64, data: StreamData<'_>) -> Result<(), HostError> {
+        let _ = (filter, token, data);
+        Err(HostError::Unknown)
+    }
+
     /// Cancels an outbound request.
     ///
     /// # Errors
@@ -119,6 +140,15 @@ pub struct FilterOutboundRequest<'a> {
     pub body: &'a [u8],
     /// Timeout until the response is complete; [`Millis::ZERO`] for the host's default.
     pub timeout: Millis,
+}
+
+/// Data of a streamed request's body.
+#[derive(Clone, Copy, Debug)]
+pub struct StreamData<'a> {
+    /// Bytes.
+    pub bytes: &'a [u8],
+    /// Whether they are the last ones.
+    pub is_end: bool,
 }
 
 /// Relation of an outbound request to the exchange in which it was made.

@@ -32,7 +32,9 @@ impl From<MetricError> for HostError {
     fn from(error: MetricError) -> Self {
         match error {
             MetricError::Full => Self::Full,
-            MetricError::BadName | MetricError::BadBounds | MetricError::Differs => Self::Invalid,
+            MetricError::BadName | MetricError::BadLabel | MetricError::BadBounds | MetricError::Differs => {
+                Self::Invalid
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use eddy_http::{Field, Fields, Method, Version};
 
 use crate::metadata::DynamicMetadata;
 use crate::phase::Phase;
-use crate::view::{ExchangeFacts, ExchangeInfo, ExchangeView, RequestView, ResponseView};
+use crate::view::{ExchangeFacts, ExchangeInfo, ExchangeView, RequestView, ResponseView, TlsInfo};
 
 /// Owned copy of an [`ExchangeView`].
 #[derive(Debug)]
@@ -24,6 +24,7 @@ pub struct KeptView {
     texts: Texts,
     /// Information with all borrowed parts empty.
     about: ExchangeInfo<'static>,
+    has_tls_info: bool,
     metadata: Option<DynamicMetadata>,
 }
 
@@ -52,6 +53,7 @@ impl KeptView {
         let ExchangeView { phase, is_end, is_buffered, request, response, trailers, body, facts } = view;
         let about = facts.info();
         let [peer, local, listener, rule, cluster, endpoint, request_id, details] = about.texts();
+        let TlsInfo { version, suite, server_name, certificate } = about.tls.unwrap_or_default();
         Self {
             phase: *phase,
             is_end: *is_end,
@@ -76,6 +78,10 @@ impl KeptView {
                 endpoint,
                 request_id,
                 details,
+                version,
+                suite,
+                server_name,
+                certificate,
             ]),
             about: ExchangeInfo {
                 peer_ip: about.peer_ip,
@@ -89,6 +95,7 @@ impl KeptView {
                 attempts: about.attempts,
                 ..ExchangeInfo::UNKNOWN
             },
+            has_tls_info: about.tls.is_some(),
             metadata: about.metadata.cloned(),
         }
     }
@@ -123,7 +130,9 @@ impl KeptView {
 
 impl ExchangeFacts for KeptView {
     fn info(&self) -> ExchangeInfo<'_> {
-        let [_, _, _, peer, local, listener, rule, cluster, endpoint, request_id, details] = self.texts.all();
+        let [_, _, _, peer, local, listener, rule, cluster, endpoint, request_id, details, tls @ ..] =
+            self.texts.all();
+        let [version, suite, server_name, certificate] = tls;
         ExchangeInfo {
             peer,
             local,
@@ -134,6 +143,7 @@ impl ExchangeFacts for KeptView {
             request_id,
             details,
             metadata: self.metadata.as_ref(),
+            tls: self.has_tls_info.then_some(TlsInfo { version, suite, server_name, certificate }),
             ..self.about
         }
     }
@@ -179,8 +189,8 @@ impl Texts {
     }
 }
 
-/// Three of the request head, eight of the exchange info.
-const TEXTS: usize = 11;
+/// Three of the request head, eight of the exchange info, four of TLS.
+const TEXTS: usize = 15;
 
 #[cfg(test)]
 mod tests {
@@ -240,6 +250,12 @@ mod tests {
                 request_bytes: 7,
                 response_bytes: 8,
                 attempts: 9,
+                tls: Some(TlsInfo {
+                    version: b"TLSv1.3",
+                    suite: b"suite",
+                    server_name: b"name",
+                    certificate: b"certificate",
+                }),
             },
         };
         // `Debug` shows all members of a view, so a member that is missing or wrong in the copy is detected here.

@@ -27,9 +27,9 @@ pub use call::{CALL_WITHOUT_PHASE, EndReason, EndedExchange, FilterInvocation, L
 pub use chain::{CHAIN_FILTERS_MAX, ChainStep, ChainTooLong, HttpFilterChain, PhaseOrderEntry};
 pub use edit::{
     EDITS_BYTES_MAX, EditError, EditLog, EditRecord, EditRefused, EditableSection, FilterEdit, FilterLimit,
-    apply_to_body, apply_to_fields,
+    TrailerChange, apply_to_body, apply_to_fields, apply_to_trailers,
 };
-pub use event::{EventKind, FilterEvent};
+pub use event::{EventKind, FilterEvent, StreamEvent, StreamPart};
 pub use field_places::{
     FieldPlace, MESSAGE_FIELDS_SPACE, field_json, field_places, field_places_key, push_field_places,
 };
@@ -37,15 +37,18 @@ pub use filter::{
     CallLimits, FailurePolicy, Filter, FilterInfo, FilterLibrary, FilterPolicy, LibraryKeepAlive, LoadError,
     LoadResult,
 };
-pub use handle::{Announced, Direction, Handle, HandleTable};
-pub use host::{CallBond, FilterLogLevel, FilterOutboundRequest, HostApi, Wake};
+pub use handle::{Announced, Direction, Handle, HandleTable, TURN_MAX};
+pub use host::{CallBond, FilterLogLevel, FilterOutboundRequest, HostApi, StreamData, Wake};
 pub use host_error::HostError;
 pub use kept::{KeptFields, KeptView};
 pub use metadata::{DynamicMetadata, METADATA_BYTES_MAX, MetadataFull};
-pub use metric::{METRICS_MAX, Metric, MetricError, MetricKind, MetricRegistry, MetricView};
+pub use metric::{
+    METRIC_NAME_BYTES_MAX, METRIC_TEXT_BYTES_MAX, METRICS_MAX, Metric, MetricError, MetricKind, MetricLabels,
+    MetricRegistry, MetricView,
+};
 pub use phase::{Interest, Phase, Verdict};
 pub use run::{
     BodyPart, BodyState, FailureOutcome, FilterPause, FilterRun, HeadState, IncomingBody, MessageRun,
     PhaseCall, RunOutput, StepOrder, StepResult,
 };
-pub use view::{ExchangeFacts, ExchangeInfo, ExchangeView, RequestView, ResponseView};
+pub use view::{ExchangeFacts, ExchangeInfo, ExchangeView, RequestView, ResponseView, TlsInfo};

@@ -135,6 +135,21 @@ pub struct ExchangeInfo<'a> {
     pub response_bytes: u64,
     /// Number of endpoints tried.
     pub attempts: u32,
+    /// TLS properties of the client connection; `None` without TLS.
+    pub tls: Option<TlsInfo<'a>>,
+}
+
+/// TLS properties of the client connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TlsInfo<'a> {
+    /// `TLSv1.2` or `TLSv1.3`.
+    pub version: &'a [u8],
+    /// IANA name of the cipher suite.
+    pub suite: &'a [u8],
+    /// Server name requested by the client (SNI); empty if it requested none.
+    pub server_name: &'a [u8],
+    /// Verified client certificate in DER; empty if the client has sent none.
+    pub certificate: &'a [u8],
 }
 
 impl<'a> ExchangeInfo<'a> {
@@ -158,6 +173,7 @@ impl<'a> ExchangeInfo<'a> {
         request_bytes: 0,
         response_bytes: 0,
         attempts: 0,
+        tls: None,
     };
 
     /// Returns the texts in member order, which is the order of the filter ABI.

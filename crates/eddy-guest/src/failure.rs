@@ -10,6 +10,8 @@ use eddy_filter::{FilterEdit, FilterLimit, LibraryCall, Verdict};
 pub(crate) struct GuestFailure {
     /// Limit that the guest exceeded; `None` for an error of its own.
     pub(crate) limit: Option<FilterLimit>,
+    /// Whether the limit applies to the guest's start only.
+    pub(crate) is_of_start: bool,
     /// Reason, for the log.
     pub(crate) why: String,
 }
@@ -18,13 +20,18 @@ impl GuestFailure {
     /// Creates the failure of a guest that used more CPU time than the configuration key `key` allows.
     pub(crate) fn of_cpu(key: &str, allowed: Duration, detail: &dyn fmt::Display) -> Self {
         let why = format!("it used more CPU time than `{key}` allows ({allowed:?}): {detail}");
-        Self { limit: Some(FilterLimit::Cpu), why }
+        Self { limit: Some(FilterLimit::Cpu), is_of_start: false, why }
+    }
+
+    /// Creates the failure of a module whose start took longer than `wasm.start_cpu` allows.
+    pub(crate) fn of_start(allowed: Duration, detail: &dyn fmt::Display) -> Self {
+        Self { is_of_start: true, ..Self::of_cpu("wasm.start_cpu", allowed, detail) }
     }
 
     /// Creates the failure of a guest that needs more memory than the configuration key `key` allows.
     pub(crate) fn of_memory(key: &str, allowed: u64, detail: &dyn fmt::Display) -> Self {
         let why = format!("it needs more memory than `{key}` allows ({}): {detail}", size_text(allowed));
-        Self { limit: Some(FilterLimit::Memory), why }
+        Self { limit: Some(FilterLimit::Memory), is_of_start: false, why }
     }
 
     /// Creates the failure of a guest that needs more memory than it can have, whatever its configuration allows.
@@ -32,12 +39,12 @@ impl GuestFailure {
         let why = format!(
             "it got no more memory: its own maximum is reached, or the system is out of memory: {detail}"
         );
-        Self { limit: Some(FilterLimit::Memory), why }
+        Self { limit: Some(FilterLimit::Memory), is_of_start: false, why }
     }
 
     /// Returns the failure with another text.
     pub(crate) fn with_message(&self, why: String) -> Self {
-        Self { limit: self.limit, why }
+        Self { limit: self.limit, is_of_start: self.is_of_start, why }
     }
 
     /// Marks the step at `index` of a call as failed; the call stops there. Has no effect on a call without a view.
@@ -75,7 +82,7 @@ impl GuestFailure {
 
 impl From<String> for GuestFailure {
     fn from(why: String) -> Self {
-        Self { limit: None, why }
+        Self { limit: None, is_of_start: false, why }
     }
 }
 

@@ -5,6 +5,7 @@
 mod buffer;
 mod clock;
 mod datagram;
+mod first_read;
 mod lines;
 mod page;
 mod peer;
@@ -21,6 +22,7 @@ mod transport;
 pub use buffer::{BUFFER_BYTES_LARGE, BUFFER_BYTES_SMALL, Buffer, BufferPool, Fill};
 pub use clock::{monotonic_ms, monotonic_time, unix_micros, unix_seconds};
 pub use datagram::{DATAGRAM_BYTES_MAX, DatagramLink, DatagramListener, Flow};
+pub use first_read::FirstRead;
 pub use lines::{LineOutput, LinesLost};
 pub use page::{SharedPage, WORKERS_MAX, WorkerSlot};
 pub use peer::{SocketPeer, socket_peer};
@@ -34,5 +36,5 @@ pub use proxy_header::{
 pub use socket::{BACKLOG, PortSharing, descriptors_max, duplicate, listen_tcp, listen_udp, listen_unix};
 pub use stream::{PeerAddress, StreamListener};
 pub use timer::{Timer, Timers};
-pub use tls::{HandshakeFault, HandshakeFaultKind, is_alert};
+pub use tls::{HandshakeFault, HandshakeFaultKind, PeerAlert, peer_alert};
 pub use transport::{Stream, TlsFacts, TlsStream};

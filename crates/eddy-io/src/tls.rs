@@ -8,11 +8,12 @@ use std::task::{Context, Poll, Waker, ready};
 use rustix::net::RecvFlags;
 use rustls::pki_types::ServerName;
 use rustls::{
-    CertificateError, ClientConfig, ClientConnection, Connection, HandshakeKind, ProtocolVersion,
-    ServerConfig, ServerConnection,
+    AlertDescription, CertificateError, ClientConfig, ClientConnection, Connection, HandshakeKind,
+    ProtocolVersion, ServerConfig, ServerConnection,
 };
 
 use crate::buffer::{Buffer, Fill};
+use crate::first_read::{FirstRead, FirstReadHook};
 use crate::transport::{Stream, TlsFacts, TlsStream};
 
 /// Maximum records without application data processed in a row before other tasks run.
@@ -27,6 +28,9 @@ pub enum HandshakeFault {
     /// The peer violates the protocol, offers nothing acceptable, or presents a certificate that is rejected.
     #[error("{0}")]
     Protocol(rustls::Error),
+    /// The server ended the handshake after this side had completed it: it rejects the client certificate.
+    #[error("{0}")]
+    Refused(PeerAlert),
 }
 
 /// Kind of handshake failure.
@@ -70,7 +74,7 @@ impl HandshakeFault {
                 | Error::UnsupportedNameType
                 | Error::InvalidCertRevocationList(_),
             ) => HandshakeFaultKind::Certificate,
-            Self::Protocol(Error::AlertReceived(_)) => HandshakeFaultKind::Alert,
+            Self::Protocol(Error::AlertReceived(_)) | Self::Refused(_) => HandshakeFaultKind::Alert,
             Self::Protocol(_) => HandshakeFaultKind::Protocol,
         }
     }
@@ -86,7 +90,15 @@ impl TlsStream {
     /// Some 20 KiB for the lifetime of the stream.
     pub fn accept(under: Stream, config: &Arc<ServerConfig>) -> Result<Self, rustls::Error> {
         let session = ServerConnection::new(Arc::clone(config))?;
-        Ok(Self { under, session: Connection::Server(session), plaintext: 0, is_ended: false, owed: 0 })
+        Ok(Self {
+            under,
+            session: Connection::Server(session),
+            plaintext: 0,
+            is_ended: false,
+            owed: 0,
+            first_read: None,
+            refused: None,
+        })
     }
 
     /// Starts the client side on a stream that was just connected; the server is verified as `name`.
@@ -102,7 +114,15 @@ impl TlsStream {
         name: ServerName<'static>,
     ) -> Result<Self, rustls::Error> {
         let session = ClientConnection::new(Arc::clone(config), name)?;
-        Ok(Self { under, session: Connection::Client(session), plaintext: 0, is_ended: false, owed: 0 })
+        Ok(Self {
+            under,
+            session: Connection::Client(session),
+            plaintext: 0,
+            is_ended: false,
+            owed: 0,
+            first_read: None,
+            refused: None,
+        })
     }
 
     /// Advances the handshake as far as possible.
@@ -149,6 +169,17 @@ impl TlsStream {
     /// Whether an earlier session was resumed; to be called after the handshake.
     pub fn is_resumed(&self) -> bool {
         self.session.handshake_kind() == Some(HandshakeKind::Resumed)
+    }
+
+    /// Calls `hook` once with the outcome of the first read after the handshake; to be called after the handshake.
+    pub fn on_first_read(&mut self, hook: impl FnOnce(FirstRead) + Send + 'static) {
+        self.first_read = Some(FirstReadHook::new(hook));
+    }
+
+    /// Whether the server verifies the client certificate only after this side has completed the handshake: a full
+    /// handshake of TLS 1.3.
+    pub fn is_confirmed_later(&self) -> bool {
+        self.session.protocol_version() == Some(ProtocolVersion::TLSv1_3) && !self.is_resumed()
     }
 
     pub(crate) fn under(&self) -> &Stream {
@@ -275,17 +306,39 @@ impl TlsStream {
             Err(error) => {
                 // The alert tells the peer the reason, if it still reads.
                 let _ = self.poll_send(cx);
-                Poll::Ready(Err(HandshakeFault::Protocol(error)))
+                Poll::Ready(Err(match self.refused {
+                    Some(alert) => HandshakeFault::Refused(PeerAlert { alert, ends_handshake: true }),
+                    None => HandshakeFault::Protocol(error),
+                }))
             }
         }
     }
 
     /// Decrypts the bytes read from the stream below.
     fn process(&mut self) -> Result<(), rustls::Error> {
-        let state = self.session.process_new_packets()?;
-        self.plaintext = state.plaintext_bytes_to_read();
-        self.is_ended |= state.peer_has_closed();
-        Ok(())
+        match self.session.process_new_packets() {
+            Ok(state) => {
+                self.plaintext = state.plaintext_bytes_to_read();
+                self.is_ended |= state.peer_has_closed();
+                if self.plaintext > 0 {
+                    self.tell_first_read(FirstRead::Data);
+                }
+                Ok(())
+            }
+            Err(error) => {
+                let alert = if let rustls::Error::AlertReceived(alert) = error { Some(alert) } else { None };
+                let refusal = alert.filter(|alert| self.first_read.is_some() && REFUSALS.contains(alert));
+                self.refused = self.refused.or(refusal);
+                self.tell_first_read(if refusal.is_some() { FirstRead::Refused } else { FirstRead::Nothing });
+                Err(error)
+            }
+        }
+    }
+
+    fn tell_first_read(&mut self, outcome: FirstRead) {
+        if let Some(hook) = self.first_read.take() {
+            hook.call(outcome);
+        }
     }
 }
 
@@ -305,12 +358,50 @@ fn kind_of_certificate(error: &CertificateError) -> HandshakeFaultKind {
     }
 }
 
-/// Whether a TLS stream ended because of an alert from the peer, such as for a rejected certificate (which TLS 1.3
-/// reports after the handshake).
-pub fn is_alert(error: &io::Error) -> bool {
-    let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
-    matches!(inner, Some(rustls::Error::AlertReceived(_)))
+/// Returns the alert with which the peer ended a TLS stream, if it did.
+pub fn peer_alert(error: &io::Error) -> Option<PeerAlert> {
+    let inner = error.get_ref()?;
+    if let Some(alert) = inner.downcast_ref::<PeerAlert>() {
+        return Some(*alert);
+    }
+    match inner.downcast_ref::<rustls::Error>() {
+        Some(rustls::Error::AlertReceived(alert)) => Some(PeerAlert { alert: *alert, ends_handshake: false }),
+        Some(_) | None => None,
+    }
 }
+
+/// Fatal alert from the peer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PeerAlert {
+    alert: AlertDescription,
+    /// Whether the server sent it in place of completing the handshake, so that it has read no application data.
+    pub ends_handshake: bool,
+}
+
+impl fmt::Display for PeerAlert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", rustls::Error::AlertReceived(self.alert))
+    }
+}
+
+impl std::error::Error for PeerAlert {}
+
+/// Alerts of a server that rejects the client certificate, or the lack of one.
+///
+/// # Spec
+/// RFC 8446 §6.2
+const REFUSALS: [AlertDescription; 10] = [
+    AlertDescription::HandshakeFailure,
+    AlertDescription::BadCertificate,
+    AlertDescription::UnsupportedCertificate,
+    AlertDescription::CertificateRevoked,
+    AlertDescription::CertificateExpired,
+    AlertDescription::CertificateUnknown,
+    AlertDescription::UnknownCA,
+    AlertDescription::AccessDenied,
+    AlertDescription::DecryptError,
+    AlertDescription::CertificateRequired,
+];
 
 impl fmt::Debug for TlsStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -323,6 +414,7 @@ impl From<HandshakeFault> for io::Error {
         match fault {
             HandshakeFault::Stream(error) => error,
             HandshakeFault::Protocol(error) => Self::new(io::ErrorKind::InvalidData, error),
+            HandshakeFault::Refused(alert) => Self::new(io::ErrorKind::InvalidData, alert),
         }
     }
 }

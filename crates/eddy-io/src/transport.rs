@@ -1,7 +1,9 @@
 //! Connected streams. [`Stream`] and [`TlsStream`] contain each other, so both types are defined here.
 
-use rustls::Connection;
+use rustls::{AlertDescription, Connection};
 use tokio::net::{TcpStream, UnixStream};
+
+use crate::first_read::FirstReadHook;
 
 /// Connected byte stream.
 #[derive(Debug)]
@@ -24,6 +26,10 @@ pub struct TlsStream {
     pub(crate) is_ended: bool,
     /// Bytes that were encrypted but not yet fully written to the stream below; they count as written once they are.
     pub(crate) owed: usize,
+    /// To be told of the outcome of the first read after the handshake.
+    pub(crate) first_read: Option<FirstReadHook>,
+    /// Alert with which the server refused the handshake that this side had completed.
+    pub(crate) refused: Option<AlertDescription>,
 }
 
 /// Parameters negotiated in a TLS handshake.

@@ -5,17 +5,18 @@
 use std::future::poll_fn;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
 use eddy_io::{
-    Buffer, Fill, HandshakeFault, HandshakeFaultKind, PortSharing, Stream, StreamListener, TlsStream,
-    is_alert, listen_tcp,
+    Buffer, Fill, FirstRead, HandshakeFault, HandshakeFaultKind, PortSharing, Stream, StreamListener,
+    TlsStream, listen_tcp, peer_alert,
 };
 use rcgen::KeyPair;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::WebPkiClientVerifier;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
 /// Both ends of a connection, before the handshake.
@@ -246,7 +247,60 @@ fn a_client_that_does_not_trust_the_server_sends_an_alert() {
         assert!(matches!(&one, HandshakeFault::Protocol(rustls::Error::AlertReceived(_))), "{one}");
         assert!(matches!(&other, HandshakeFault::Protocol(rustls::Error::InvalidCertificate(_))), "{other}");
         assert_eq!((one.kind(), other.kind()), (HandshakeFaultKind::Alert, HandshakeFaultKind::Name));
-        assert!(is_alert(&one.into()) && !is_alert(&other.into()));
+        assert!(peer_alert(&one.into()).is_some() && peer_alert(&other.into()).is_none());
+    });
+}
+
+/// Returns the outcome of the client's first read, which `on_first_read` reports.
+fn first_read(client: &mut TlsStream) -> Arc<Mutex<Option<FirstRead>>> {
+    let outcome = Arc::new(Mutex::new(None));
+    let told = Arc::clone(&outcome);
+    client.on_first_read(move |read| assert_eq!(told.lock().unwrap().replace(read), None));
+    outcome
+}
+
+#[test]
+fn the_first_read_tells_whether_the_server_refuses_the_client() {
+    run(async {
+        let (plain, client_config) = configs();
+        let mut roots = RootCertStore::empty();
+        let key = KeyPair::generate().unwrap();
+        let authority = rcgen::CertificateParams::new(Vec::new()).unwrap().self_signed(&key).unwrap();
+        roots.add(CertificateDer::from_pem_slice(authority.pem().as_bytes()).unwrap()).unwrap();
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let verifier =
+            WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider)).build();
+        let asking = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_client_cert_verifier(verifier.unwrap())
+            .with_cert_resolver(Arc::clone(&plain.cert_resolver));
+        for (config, expected) in [(plain, FirstRead::Data), (Arc::new(asking), FirstRead::Refused)] {
+            let (accepted, connected) = streams().await;
+            let mut server = TlsStream::accept(accepted, &config).unwrap();
+            let name = ServerName::try_from("a.test").unwrap();
+            let mut client = TlsStream::connect(connected, &client_config, name).unwrap();
+            let (accepted, shaken) = tokio::join!(shake(&mut server), shake(&mut client));
+            // In TLS 1.3 the client is done before the server looks for a certificate.
+            shaken.unwrap();
+            assert!(client.is_confirmed_later());
+            let outcome = first_read(&mut client);
+            let mut client = Stream::Tls(Box::new(client));
+            if accepted.is_ok() {
+                write_all(&mut Stream::Tls(Box::new(server)), b"x", b"").await.unwrap();
+            }
+            assert_eq!(*outcome.lock().unwrap(), None);
+            let read = read_some(&mut client, &mut Vec::new()).await;
+            assert_eq!(*outcome.lock().unwrap(), Some(expected));
+            if expected == FirstRead::Refused {
+                let alert = peer_alert(&read.unwrap_err()).unwrap();
+                assert!(alert.ends_handshake && alert.to_string().contains("CertificateRequired"), "{alert}");
+            }
+        }
+        let mut client = ends("a.test").await.client;
+        let outcome = first_read(&mut client);
+        drop(client);
+        assert_eq!(*outcome.lock().unwrap(), Some(FirstRead::Nothing));
     });
 }
 

@@ -169,7 +169,7 @@ faults! {
     ConnectTimeout: "connect_timeout" = endpoint(504).retry(RetryClass::NotSeen),
     /// The TLS handshake with the endpoint failed.
     Handshake(HandshakeFaultKind): "tls_handshake" = endpoint(502).retry(RetryClass::NotSeen),
-    /// The endpoint closed a new connection with a TLS alert, most often because it rejects eddy's certificate.
+    /// The endpoint closed a new connection with a TLS alert after the handshake.
     TlsAlert: "tls_alert" = endpoint(502).retry(RetryClass::ByReset),
     /// A reused connection closed before the first byte of a response: the ordinary end of an idle connection.
     LinkStale: "upstream_stale" = endpoint(502).retry(RetryClass::MaybeSeen).spares_endpoint(),
@@ -279,6 +279,18 @@ impl Fault {
             Self::Handshake(kind) => handshake_reason(kind),
             Self::Limit(kind) => limit_reason(kind),
             other => other.facts().label,
+        }
+    }
+}
+
+impl Fault {
+    /// Returns the rule that an endpoint's response breaks; its reason names only the part of the response.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "other faults have no rule of a message")]
+    pub(crate) fn violation(self) -> Option<&'static str> {
+        match self {
+            Self::ResponseHead(fault) => Some(fault.reason()),
+            Self::ResponseChunk(fault) => Some(fault.reason()),
+            _ => None,
         }
     }
 }

@@ -64,9 +64,12 @@ pub struct EndpointView {
     /// Remaining ejection time in milliseconds. The highest value of any worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ejected_for_ms: Option<u64>,
-    /// Reason why health checks consider the endpoint unhealthy. Such an endpoint gets no requests.
+    /// Reason why health checks consider the endpoint unhealthy. Such an endpoint gets no requests, except in panic mode.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unhealthy: Option<String>,
+    /// Whether the endpoint gets requests although it is unhealthy, because too few endpoints are healthy (panic mode).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_used_anyway: bool,
     /// Exchanges in progress.
     pub active: u64,
     /// Number of workers that have ejected the endpoint.
@@ -107,6 +110,7 @@ impl ClusterView {
                     known.warming_percent =
                         [known.warming_percent, endpoint.warming_percent].into_iter().flatten().min();
                     known.ejected_for_ms = known.ejected_for_ms.max(endpoint.ejected_for_ms);
+                    known.is_used_anyway |= endpoint.is_used_anyway;
                     known.active += endpoint.active;
                     known.ejected_by += endpoint.ejected_by;
                     known.selections += endpoint.selections;
@@ -133,6 +137,7 @@ pub(crate) fn view(cluster: &WorkerCluster, now: WorkerTime) -> ClusterView {
         warming_percent: Some(endpoint.warmth(window, now)).filter(|percent| *percent < 100),
         ejected_for_ms: endpoint.ejected_until().map(|until| (until - now).get()),
         unhealthy: endpoint.unhealthy().map(|why| why.to_string()),
+        is_used_anyway: endpoint.unhealthy().is_some() && !endpoint.is_excluded(),
         active: endpoint.active().into(),
         ejected_by: endpoint.is_ejected().into(),
         selections: endpoint.stats().selections,

@@ -154,7 +154,7 @@ fn start_chain(origin: SocketAddr, library: Arc<dyn FilterLibrary>, rest: &str) 
         name: name.into(),
         library: Arc::clone(&library),
         number: 1,
-        info: FilterInfo { interest: Interest::from_bits(0x7f), keeps_length: false },
+        info: FilterInfo { interest: Interest::from_bits(0x7f), keeps_length: false, expects_tunnels: false },
         policy: FilterPolicy::default(),
         owner: LibraryKeepAlive::default(),
     };

@@ -223,7 +223,7 @@ fn count_clones(
             name: name.into(),
             library: Arc::clone(library),
             number: 1,
-            info: FilterInfo { interest: Interest::from_bits(1), keeps_length: true },
+            info: FilterInfo { interest: Interest::from_bits(1), keeps_length: true, expects_tunnels: false },
             policy: FilterPolicy::default(),
             owner: LibraryKeepAlive::default(),
         })

@@ -171,7 +171,7 @@ impl Setup {
                 name: name.into(),
                 library: Arc::clone(&library) as Arc<dyn FilterLibrary>,
                 number,
-                info: FilterInfo { interest, keeps_length: self.keeps_length },
+                info: FilterInfo { interest, keeps_length: self.keeps_length, expects_tunnels: false },
                 policy: self.policy,
                 owner: LibraryKeepAlive::default(),
             }

@@ -96,7 +96,7 @@ fn play(workers: usize) -> (Vec<u64>, String) {
             name: name.into(),
             library: Arc::clone(&libraries[library]) as Arc<dyn FilterLibrary>,
             number,
-            info: FilterInfo { interest: Interest::of(&PHASES), keeps_length: false },
+            info: FilterInfo { interest: Interest::of(&PHASES), keeps_length: false, expects_tunnels: false },
             policy: FilterPolicy { on_failure, ..policy },
             owner: LibraryKeepAlive::default(),
         }

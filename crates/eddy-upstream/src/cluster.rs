@@ -283,9 +283,10 @@ impl ClusterState {
         let is_few = well * 100 < percent * self.endpoints.len();
         let is_panic = is_few && !self.balancer.covers_load(&self.endpoints, is_healthy);
         for endpoint in &mut self.endpoints {
-            let before = endpoint.unhealthy.take();
-            endpoint.unhealthy = self.unhealthy.why(&endpoint.address).filter(|_| !is_panic).cloned();
-            if before.is_some() && endpoint.unhealthy.is_none() && !is_panic {
+            let was_excluded = endpoint.is_excluded();
+            endpoint.unhealthy = self.unhealthy.why(&endpoint.address).cloned();
+            endpoint.is_used_anyway = is_panic;
+            if was_excluded && endpoint.unhealthy.is_none() && !is_panic {
                 endpoint.warms_since = Some(now);
             }
         }

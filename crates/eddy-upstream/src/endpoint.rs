@@ -95,8 +95,10 @@ pub struct EndpointState {
     pub(crate) active: u32,
     /// Exchanges of all workers at the endpoint, where these have a shared limit.
     pub(crate) shared_active: Option<Arc<AtomicU32>>,
-    /// Reason of the health checks for excluding the endpoint, while it is unhealthy and excluded.
+    /// Reason of the health checks, while they find the endpoint unhealthy.
     pub(crate) unhealthy: Option<UnhealthyReason>,
+    /// Whether it is used even if unhealthy (panic mode).
+    pub(crate) is_used_anyway: bool,
     pub(crate) ejection: Ejection,
     pub(crate) stats: EndpointStats,
 }
@@ -179,6 +181,7 @@ impl EndpointState {
             active: 0,
             shared_active: None,
             unhealthy: None,
+            is_used_anyway: false,
             ejection: Ejection::default(),
             stats: EndpointStats::default(),
         }
@@ -200,9 +203,14 @@ impl EndpointState {
         own_name(self.host.as_deref(), &self.address)
     }
 
-    /// Returns why the endpoint is unhealthy and excluded; `None` when it is healthy or not checked.
+    /// Returns why the endpoint is unhealthy; `None` when it is healthy or not checked.
     pub fn unhealthy(&self) -> Option<&UnhealthyReason> {
         self.unhealthy.as_ref()
+    }
+
+    /// Whether the endpoint is left out because it is unhealthy; in panic mode none is.
+    pub fn is_excluded(&self) -> bool {
+        self.unhealthy.is_some() && !self.is_used_anyway
     }
 
     /// Returns the share of the requests relative to the others.
@@ -261,7 +269,7 @@ impl EndpointState {
 
     /// Whether balancing may select the endpoint: healthy, and either not ejected or due for a probe.
     pub fn is_available(&self, now: WorkerTime) -> bool {
-        self.unhealthy.is_none() && self.ejection.is_available(now)
+        !self.is_excluded() && self.ejection.is_available(now)
     }
 }
 

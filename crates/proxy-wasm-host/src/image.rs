@@ -38,6 +38,14 @@ impl<H: Host> Image<H> {
         &self.shared.limits
     }
 
+    /// Returns the same image with other limits.
+    #[must_use]
+    pub fn with_limits(&self, limits: WasmVmLimits) -> Self {
+        let ImageShared { module, sandbox, .. } = &*self.shared;
+        let shared = ImageShared { module: module.clone(), limits, sandbox: Arc::clone(sandbox) };
+        Self { shared: Arc::new(shared), instance: self.instance.clone() }
+    }
+
     /// Creates a VM and runs the module's start functions: `_initialize` and `main`, or `_start`.
     ///
     /// # Errors

@@ -73,9 +73,9 @@
 //!
 //! # Differences between modules
 //!
-//! Modules for 0.1.0, 0.2.0 and 0.2.1 are supported, with the imports of older versions. For 0.1.0 modules, a missing
-//! header has an empty value. The C++ SDK returns more actions than "continue" and "pause"; every action that stops in
-//! some way is treated as pause. Missing callbacks cost nothing and mean "continue".
+//! Modules for 0.1.0, 0.2.0, 0.2.1 and 0.2.100 (of Higress' SDKs) are supported, with the imports of older versions. For
+//! 0.1.0 modules, a missing header has an empty value. The C++ SDK returns more actions than "continue" and "pause";
+//! every action that stops in some way is treated as a pause. Missing callbacks cost nothing and mean "continue".
 
 #![forbid(unsafe_code)]
 

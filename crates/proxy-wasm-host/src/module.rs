@@ -4,7 +4,7 @@ use thiserror::Error;
 use wasm_sandbox::Engine;
 use wasmtime::{ExternType, FuncType, ModuleExport, ValType};
 
-use crate::abi::{AbiVersion, Callback, Function, Number, Signature};
+use crate::abi::{AbiVersion, Callback, Family, Function, Number, Signature};
 
 /// Compiled and checked module. Clones share the module.
 #[derive(Clone)]
@@ -49,8 +49,8 @@ pub enum ModuleError {
     },
     /// The module declares none of the supported ABI versions.
     #[error(
-        "the module exports none of `proxy_abi_version_0_1_0`, `proxy_abi_version_0_2_0` and \
-         `proxy_abi_version_0_2_1`: it was not built for Proxy-Wasm"
+        "the module exports none of `proxy_abi_version_0_1_0`, `proxy_abi_version_0_2_0`, \
+         `proxy_abi_version_0_2_1` and `proxy_abi_version_0_2_100`: it was not built for Proxy-Wasm"
     )]
     Version,
     /// The module has an import that this host does not provide.
@@ -122,6 +122,15 @@ impl Module {
     /// Returns the unknown imports as `module.name`; calling one is a fault.
     pub fn unknown_imports(&self) -> &[String] {
         &self.unknown_imports
+    }
+
+    /// Returns the imports that are only known by name: a call is passed to
+    /// [`Host::unsupported`](crate::Host::unsupported).
+    pub fn unsupported_imports(&self) -> impl Iterator<Item = &'static str> {
+        self.code.imports().filter_map(|import| {
+            let function = Function::find(import.module(), import.name())?;
+            (function.family == Family::Unsupported).then_some(function.name)
+        })
     }
 
     /// Returns the engine that runs the module.

@@ -2,6 +2,7 @@ package envoytest
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
@@ -172,14 +173,26 @@ func (x *exchange) enter(phase raw.Phase, steps []int, body *string, flags uint8
 			return raw.Reset, stopped
 		}
 		if verdict == raw.Pause {
-			select {
-			case r := <-x.resumed:
-				verdict = r.verdict
-				if !x.apply(phase, r.edits, verdict) {
-					return raw.Fault, stopped
+			var sent strings.Builder
+			for verdict == raw.Pause {
+				select {
+				case r := <-x.resumed:
+					verdict = r.verdict
+					if verdict == raw.Pause {
+						for record := range r.edits.All() {
+							sent.WriteString(record.Value)
+						}
+						continue
+					}
+					if !x.apply(phase, r.edits, verdict) {
+						return raw.Fault, stopped
+					}
+				case <-time.After(PauseMax):
+					x.gateway.test.Fatalf("a filter paused in phase %s and did not go on", phase)
 				}
-			case <-time.After(PauseMax):
-				x.gateway.test.Fatalf("a filter paused in phase %s and did not go on", phase)
+			}
+			if x.body != nil {
+				*x.body = sent.String() + *x.body
 			}
 		}
 		if verdict != raw.Continue && (verdict != raw.Reply || !isIgnoringReplies) {

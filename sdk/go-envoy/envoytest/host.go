@@ -51,10 +51,13 @@ func (h *host) Resume(number uint64, turn uint32, verdict raw.Verdict, edits []b
 		return raw.Gone
 	case x.turn != turn || x.isResumed:
 		return raw.Stale
-	case verdict == raw.Pause || verdict == raw.Buffer && x.phase != raw.PhaseRequestHead && x.phase != raw.PhaseResponseHead:
+	case len(x.resumed) != 0:
+		return raw.Full
+	case verdict == raw.Buffer && x.phase != raw.PhaseRequestHead && x.phase != raw.PhaseResponseHead:
 		return raw.Invalid
 	}
-	x.isResumed = true
+	// A filter that stays paused sends data.
+	x.isResumed = verdict != raw.Pause
 	x.resumed <- resumed{verdict, append(raw.EditLog(nil), edits...)}
 	return raw.OK
 }

@@ -33,6 +33,21 @@ func (parser126) Merge(parent, child interface{}) interface{} {
 	return parent.(string) + "+" + child.(string)
 }
 
+// parser125 is of a snapshot before 1.26: it panics where later ones return an error.
+type parser125 struct{}
+
+func (parser125) Parse(any *anypb.Any) interface{} {
+	value, err := read(any)
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func (parser125) Merge(parent, child interface{}) interface{} {
+	return parser126{}.Merge(parent, child)
+}
+
 type parser131 struct{ parser126 }
 
 func (parser131) Parse(any *anypb.Any, callbacks api.ConfigCallbackHandler) (interface{}, error) {
@@ -75,6 +90,7 @@ type namedFactory func(c interface{}, _ api.FilterCallbackHandler) api.StreamFil
 func init() {
 	http.RegisterHttpFilterConfigFactory("mark126", config126)
 	http.RegisterHttpFilterConfigParser(&parser126{})
+	http.RegisterHttpFilterConfigFactoryAndParser("mark125", config126, parser125{})
 	http.RegisterHttpFilterConfigFactoryAndParser("mark127", config127, parser126{})
 	http.RegisterHttpFilterFactoryAndConfigParser("mark131", config131, parser131{})
 	http.RegisterHttpFilterFactoryAndConfigParser("named", namedFactory(config131), parser131{})
@@ -104,7 +120,7 @@ func init() {
 const value = `{"@type": "type.googleapis.com/google.protobuf.Struct", "value": {"value": %q}}`
 
 func TestEachGenerationOfRegistration(t *testing.T) {
-	for name, want := range map[string]string{"mark126": "a+b", "mark127": "a+b", "mark131": "a+rule:b", "named": "a+rule:b"} {
+	for name, want := range map[string]string{"mark125": "a+b", "mark126": "a+b", "mark127": "a+b", "mark131": "a+rule:b", "named": "a+rule:b"} {
 		g := envoytest.New(t, envoytest.Filter{Name: name, Config: fmt.Sprintf(value, "a"), Rule: fmt.Sprintf(value, "b")})
 		if got := g.Do(get, okay).Upstream.Fields.Get("x-mark"); got != want {
 			t.Errorf("%s: %q", name, got)

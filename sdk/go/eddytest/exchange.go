@@ -1,6 +1,7 @@
 package eddytest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
@@ -218,25 +219,41 @@ func (e *exchange) crossBody(phase raw.Phase, order []int, flags uint8, body *st
 	e.gateway.mutex.Unlock()
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
-	select {
-	case r := <-resumed:
-		edits := raw.EditLog(r.edits)
-		if err := edits.Check(); err != nil {
-			t.Fatal("a resumption had a malformed edit log")
-		}
-		for record := range edits.All() {
-			if out, done := e.applyOne(phase, order, stopped, record, body, a); done {
-				return raw.Fault, stopped + 1, out
+	var sent strings.Builder
+	for {
+		select {
+		case r := <-resumed:
+			edits := raw.EditLog(r.edits)
+			if err := edits.Check(); err != nil {
+				t.Fatal("a resumption had a malformed edit log")
 			}
+			if r.verdict == raw.Pause {
+				for record := range edits.All() {
+					if !isBody || record.Op != raw.OpBodyAppend {
+						t.Fatalf("data was sent in %v, or with edit %v", phase, record.Op)
+					}
+					sent.WriteString(record.Value)
+				}
+				deadline.Reset(patience)
+				continue
+			}
+			for record := range edits.All() {
+				if out, done := e.applyOne(phase, order, stopped, record, body, a); done {
+					return raw.Fault, stopped + 1, out
+				}
+			}
+			if body != nil {
+				*body = sent.String() + *body
+			}
+			if r.verdict == raw.Continue {
+				return raw.Continue, stopped + 1, proceeds
+			}
+			return e.judge(phase, order, stopped, r.verdict, a)
+		case <-deadline.C:
+			e.gateway.host.withdraw(e.id, turn)
+			e.result.Faults = append(e.result.Faults, errTime.Error())
+			return raw.Fault, stopped + 1, e.reply(phase, &answer{message: &Message{Status: 504, Body: "gateway timeout\n"}, details: "filter_timeout"})
 		}
-		if r.verdict == raw.Continue {
-			return raw.Continue, stopped + 1, proceeds
-		}
-		return e.judge(phase, order, stopped, r.verdict, a)
-	case <-deadline.C:
-		e.gateway.host.withdraw(e.id, turn)
-		e.result.Faults = append(e.result.Faults, errTime.Error())
-		return raw.Fault, stopped + 1, e.reply(phase, &answer{message: &Message{Status: 504, Body: "gateway timeout\n"}, details: "filter_timeout"})
 	}
 }
 

@@ -251,7 +251,8 @@ func (g *Gateway) note(level raw.Level, text string) {
 	g.logs = append(g.logs, levels[min(int(level), len(levels)-1)]+" "+strings.Clone(text))
 }
 
-// Metric returns the value of a counter or gauge, or the sum of a histogram.
+// Metric returns the value of a counter or gauge, or the sum of a histogram. [eddy.WithLabels] gives the name of one with
+// labels.
 func (g *Gateway) Metric(name string) int64 {
 	buckets := g.Buckets(name)
 	if len(buckets) == 0 {
@@ -278,7 +279,13 @@ func (g *Gateway) Buckets(name string) []uint64 {
 }
 
 func (g *Gateway) metric(kind raw.MetricKind, name string, bounds []uint64) (raw.MetricCells, raw.Result) {
-	valid := name != "" && !strings.ContainsFunc(name, func(c rune) bool {
+	plain, labels, _ := strings.Cut(name, ";")
+	for label := range strings.SplitSeq(labels, ";") {
+		if labels != "" && !strings.Contains(label, "=") {
+			return raw.MetricCells{}, raw.Invalid
+		}
+	}
+	valid := plain != "" && len(plain) <= 1024 && !strings.ContainsFunc(plain, func(c rune) bool {
 		return c != '_' && (c|0x20 < 'a' || c|0x20 > 'z') && (c < '0' || c > '9')
 	})
 	if !valid || len(bounds) > 32 {
@@ -293,7 +300,7 @@ func (g *Gateway) metric(kind raw.MetricKind, name string, bounds []uint64) (raw
 	defer g.mutex.Unlock()
 	m := g.metrics[name]
 	if m == nil {
-		if len(g.metrics) >= 64 {
+		if len(g.metrics) >= 1024 {
 			return raw.MetricCells{}, raw.Full
 		}
 		m = &metric{width: 1}

@@ -53,7 +53,7 @@ func (h *host) Workers() int { return workers }
 // Level implements raw.Host: all messages are logged.
 func (h *host) Level() raw.Level { return raw.LevelTrace }
 
-// Resume implements raw.Host: the first of several calls counts.
+// Resume implements raw.Host: the first of several calls counts, except those that send data.
 func (h *host) Resume(exchange uint64, turn uint32, verdict raw.Verdict, edits []byte) raw.Result {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
@@ -65,7 +65,12 @@ func (h *host) Resume(exchange uint64, turn uint32, verdict raw.Verdict, edits [
 	if resume == nil {
 		return raw.Stale
 	}
-	delete(w.turns, turn)
+	if len(resume) != 0 {
+		return raw.Full
+	}
+	if verdict != raw.Pause {
+		delete(w.turns, turn)
+	}
 	resume <- resumption{verdict, append([]byte(nil), edits...)}
 	return raw.OK
 }

@@ -377,3 +377,6 @@ type FilterInfo struct {
 
 // FilterReadsBody is the flag of a filter that reads bodies but never changes them.
 const FilterReadsBody = 1
+
+// FilterExpectsTunnels is the flag of a filter whose body hooks are meant for the data of tunnels, too.
+const FilterExpectsTunnels = 2

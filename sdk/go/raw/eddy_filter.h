@@ -113,7 +113,9 @@ enum eddy_edit_op {
   EDDY_EDIT_CLEAR_ROUTE = 15,  /* request head: select the rule again before the request is forwarded */
   EDDY_EDIT_ENDPOINT = 16,     /* request phases: value is the endpoint address to use; number 1: no other one */
   EDDY_EDIT_FAULT = 17,        /* value: error message for the log */
-  EDDY_EDIT_REPLY_GRPC = 18    /* number: grpc-status of the reply, if the request is gRPC */
+  EDDY_EDIT_REPLY_GRPC = 18,   /* number: grpc-status of the reply, if the request is gRPC */
+  EDDY_EDIT_TRAILER = 19       /* body phases with EDDY_CALL_END: trailers for a message without; number: EDDY_EDIT_SET,
+                                  EDDY_EDIT_ADD or EDDY_EDIT_REMOVE */
 };
 
 /* A filter to call. */
@@ -291,7 +293,10 @@ typedef struct eddy_host {
 
   /* Resumes a paused exchange: `verdict` is EDDY_CONTINUE, EDDY_REPLY, EDDY_FAULT, EDDY_RESET or (if the head phase
    * paused) EDDY_BUFFER; the edits are like those of the call with this turn. Any thread; takes a short lock. EDDY_OK
-   * means that the worker was notified; of several calls, all but the first are dropped and counted. */
+   * means that the worker was notified; of several calls, all but the first are dropped and counted.
+   * In body phases, EDDY_PAUSE sends the data of EDDY_EDIT_BODY_APPEND edits in front of the piece, and the message
+   * stays paused: the deadline begins anew, and `resume` with the same turn is possible again. It returns EDDY_FULL
+   * until the client or endpoint has taken that data. */
   int32_t (*resume)(uint64_t exchange, uint32_t turn, uint32_t verdict, const uint8_t *edits, uint32_t edits_len);
 
   /* Makes room for `more` bytes of edits after `edits_len`, at most 16 MiB in total; updates edits and edits_cap of
@@ -301,9 +306,10 @@ typedef struct eddy_host {
   /* Logs a message; more than 1,000 per second and filter are dropped and counted. */
   int32_t (*log)(uint32_t filter, uint32_t level, const uint8_t *text, size_t len);
 
-  /* Defines a metric, exported as eddy_filter_NAME{filter="..."}; the name has letters, digits and _. At most 64 per
-   * filter. The same name returns the same cells. `bounds`: ascending, at most 32, for histograms. Filter 0 is the
-   * library itself, exported as eddy_library_NAME. */
+  /* Defines a metric, exported as eddy_filter_NAME{filter="..."}; the name has letters, digits and _, up to 1 KiB. At
+   * most 16 labels may follow it: NAME;KEY=VALUE;KEY=VALUE. At most 1,024 per filter, where each combination of labels
+   * counts. The same name and labels return the same cells. `bounds`: ascending, at most 32, for histograms. Filter 0
+   * is the library itself, exported as eddy_library_NAME. */
   int32_t (*metric)(uint32_t filter, uint32_t kind, const uint8_t *name, size_t name_len, const uint64_t *bounds,
                     uint32_t bounds_len, eddy_metric *out);
 
@@ -330,6 +336,9 @@ typedef struct eddy_filter_info {
 } eddy_filter_info;
 
 #define EDDY_FILTER_READS_BODY 1u /* does not change the length of bodies: their framing is kept */
+/* Its body hooks are meant for the data of protocol upgrades and CONNECT, too. The host does not pass that data through
+ * filters: under rules in which the filter runs, there are no such tunnels. */
+#define EDDY_FILTER_EXPECTS_TUNNELS 2u
 
 /* Functions of a guest. Lives as long as the process. */
 typedef struct eddy_library {

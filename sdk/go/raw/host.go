@@ -3,6 +3,7 @@ package raw
 import (
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
 // Host is the gateway's interface for the library. The bridge implements it with functions of the gateway, eddytest in
@@ -52,6 +53,46 @@ func Resume(exchange uint64, turn uint32, verdict Verdict, edits []byte) error {
 	}
 	return h.Resume(exchange, turn, verdict, edits).Err()
 }
+
+// SendData sends data of a filter that has paused in a body hook with this turn, in front of the piece that it holds. The
+// exchange stays paused. SendData waits until the data of the call before it has left the gateway, so a goroutine is as
+// fast as the client or the endpoint. The host's time limit of the pause begins anew.
+//
+// # Errors
+//
+// [Gone] means that the exchange has ended, [Stale] that it does not wait for this turn.
+func SendData(exchange uint64, turn uint32, data []byte) error {
+	for len(data) != 0 {
+		piece := data[:min(len(data), sendBytes)]
+		data = data[len(piece):]
+		edits, err := AppendEdit(nil, OpBodyAppend, 0, "", unsafe.String(&piece[0], len(piece)), 0)
+		if err == nil {
+			err = ResumeAfterData(exchange, turn, Pause, edits)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ResumeAfterData is Resume for an exchange that data was sent to: it waits until that data has left.
+func ResumeAfterData(exchange uint64, turn uint32, verdict Verdict, edits []byte) error {
+	for wait := sendWait; ; wait = min(2*wait, sendWaitMax) {
+		if err := Resume(exchange, turn, verdict, edits); err != Full {
+			return err
+		}
+		// The host accepts nothing from this filter until then, and ends the exchange if the client takes nothing.
+		time.Sleep(wait)
+	}
+}
+
+const (
+	// sendBytes is the maximum size of data that the host gets at once.
+	sendBytes   = 64 << 10
+	sendWait    = 50 * time.Microsecond
+	sendWaitMax = 10 * time.Millisecond
+)
 
 // WriteLog logs a message for the filter with the host's number, or for the library with 0.
 func WriteLog(filter uint32, level Level, text string) error {

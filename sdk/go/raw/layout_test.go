@@ -87,6 +87,7 @@ func constants() []constant {
 		{"EDDY_COUNTER", int64(CounterKind)}, {"EDDY_GAUGE", int64(GaugeKind)}, {"EDDY_HISTOGRAM", int64(HistogramKind)},
 		{"EDDY_EVENT_RESPONSE", int64(EventResponse)}, {"EDDY_EVENT_FAILED", int64(EventFailed)},
 		{"EDDY_FILTER_READS_BODY", FilterReadsBody},
+		{"EDDY_FILTER_EXPECTS_TUNNELS", FilterExpectsTunnels},
 		{"EDDY_FIELD_OTHER", int64(FieldOther)}, {"EDDY_FIELD_X_FORWARDED", int64(FieldXForwarded)},
 		{"EDDY_FIELD_ALIAS", int64(FieldAlias)}, {"EDDY_METHOD_OTHER", int64(MethodOther)},
 	}

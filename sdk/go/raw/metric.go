@@ -1,5 +1,7 @@
 package raw
 
+import "unicode"
+
 // Metric is a metric of a filter.
 type Metric struct {
 	cells  MetricCells
@@ -7,7 +9,15 @@ type Metric struct {
 	lanes  uint32
 }
 
-// NewMetric defines a metric. Bounds are for histograms: ascending, at most 32.
+// LabelRune returns a character of a label's value, or an underscore for one that is not allowed there.
+func LabelRune(c rune) rune {
+	if c == ';' || unicode.IsControl(c) || c == unicode.ReplacementChar {
+		return '_'
+	}
+	return c
+}
+
+// NewMetric defines a metric; NAME;KEY=VALUE has labels. Bounds are for histograms: ascending, at most 32.
 func NewMetric(filter uint32, kind MetricKind, name string, bounds []uint64) (*Metric, error) {
 	h := theHost()
 	if h == nil {

@@ -34,7 +34,7 @@ type Config any
 type Info struct {
 	// Interest has a bit for each phase in which the filter is called, see [Phase.Bit].
 	Interest uint32
-	// Flags may have FilterReadsBody.
+	// Flags may have FilterReadsBody and FilterExpectsTunnels.
 	Flags uint32
 }
 

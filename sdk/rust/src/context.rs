@@ -15,10 +15,10 @@ impl Context {
         Self { filter }
     }
 
-    /// Defines a counter, shown as `eddy_filter_NAME{filter="..."}`.
+    /// Defines a counter, shown as `eddy_filter_NAME{filter="..."}`. Labels may follow the name: `NAME;KEY=VALUE`.
     ///
     /// # Errors
-    /// Returns an error if the name is not a valid metric name, or the filter already has 64 metrics.
+    /// Returns an error if the name is not a valid metric name, or the filter already has 1,024 metrics.
     pub fn counter(&self, name: &str) -> Result<Counter, MetricError> {
         Counter::define(self.filter, name)
     }

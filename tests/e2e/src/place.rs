@@ -1,9 +1,12 @@
 //! Environment of a test: the binary under test, addresses, temporary directories, and environment variables.
 
+use std::fs::File;
+use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, ensure};
 
@@ -41,6 +44,34 @@ impl Drop for TempDir {
         // A directory that cannot be removed does no harm and does not affect the test result.
         let _ = std::fs::remove_dir_all(&self.path);
     }
+}
+
+/// Returns a folder that is the same in each run, so that compilers can reuse their results: `root` is the test's
+/// `CARGO_TARGET_TMPDIR`, `test` its `CARGO_CRATE_NAME`.
+///
+/// Until it ends, only this process uses the folders of the test. Another run of the same checkout waits for it, because
+/// it would replace modules and libraries that gateways have loaded.
+///
+/// # Errors
+/// When the file system refuses.
+pub fn build_folder(root: &str, test: &str) -> Result<PathBuf> {
+    static LOCKS: Mutex<Vec<(PathBuf, File)>> = Mutex::new(Vec::new());
+    let folder = Path::new(root).join(test);
+    let mut locks = LOCKS.lock().unwrap_or_else(PoisonError::into_inner);
+    if locks.iter().any(|(locked, _)| *locked == folder) {
+        return Ok(folder);
+    }
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let path = folder.with_extension("lock");
+    let file = File::create(&path).with_context(|| format!("cannot make {}", path.display()))?;
+    if file.try_lock().is_err() {
+        let mut notice = std::io::stderr();
+        // The wait is the same without the notice.
+        let _ = writeln!(notice, "{test}: waiting for another test run that uses {}", folder.display());
+        file.lock().with_context(|| format!("cannot lock {}", path.display()))?;
+    }
+    locks.push((folder.clone(), file));
+    Ok(folder)
 }
 
 /// Returns the value of an environment variable that controls the tests.
@@ -161,3 +192,20 @@ pub fn next_number() -> u32 {
 const CLOSED_PORT: u16 = 1;
 const FIRST_PORT: u16 = 20_000;
 const PORTS: u32 = 10_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_of_a_test_belongs_to_one_process() {
+        let root = TempDir::new("locked").unwrap();
+        let name = root.path().to_str().unwrap();
+        let folder = build_folder(name, "one").unwrap();
+        // This process has it already.
+        assert_eq!(build_folder(name, "one").unwrap(), folder);
+        assert_ne!(build_folder(name, "other").unwrap(), folder);
+        let lock = File::open(root.join("one.lock")).unwrap();
+        assert!(lock.try_lock().is_err(), "another process waits");
+    }
+}

@@ -15,6 +15,14 @@ use crate::site::GatewayConfigBuilder;
 /// # Errors
 /// When the module is invalid; the error shows where.
 pub fn module(parts: &str) -> Result<Vec<u8>> {
+    module_with("", "proxy_abi_version_0_2_1", parts)
+}
+
+/// As [`module`], with more imports, and the export that declares the ABI version.
+///
+/// # Errors
+/// As [`module`].
+pub fn module_with(imports: &str, version: &str, parts: &str) -> Result<Vec<u8>> {
     let mut data = String::new();
     let mut end = TEXTS_AT;
     let mut text = String::new();
@@ -28,7 +36,7 @@ pub fn module(parts: &str) -> Result<Vec<u8>> {
         text += &format!("(i32.const {end}) (i32.const {})", piece.len());
         end += piece.len();
     }
-    let whole = format!("(module\n{FRAME}\n{data}\n{text}\n)");
+    let whole = format!("(module\n{imports}\n{FRAME}\n(func (export \"{version}\"))\n{data}\n{text}\n)");
     wat::parse_str(&whole).with_context(|| format!("a module of a test is invalid:\n{whole}"))
 }
 
@@ -134,7 +142,6 @@ const FRAME: &str = r#"
 (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
 (memory (export "memory") 2)
 (global $free (mut i32) (i32.const 65536))
-(func (export "proxy_abi_version_0_2_1"))
 (func (export "proxy_on_memory_allocate") (param i32) (result i32)
   (if (i32.gt_u (i32.add (global.get $free) (local.get 0)) (i32.const 131072))
     (then (global.set $free (i32.const 65536))))

@@ -280,9 +280,11 @@ async fn lower_priorities_get_the_load_that_higher_ones_cannot_serve() -> Result
     b.answers(503);
     gateway.until_metric(UNWELL, 2.0).await?;
     ensure!(shares(&gateway, &all, 20).await? == [0, 0, 20]);
-    // No healthy endpoint is left: all are used.
+    // No healthy endpoint is left: all are used, and shown as unhealthy.
     spare.answers(503);
-    gateway.until_metric(UNWELL, 0.0).await?;
+    gateway.until_metric(UNWELL, 3.0).await?;
+    let got = shares(&gateway, &all, 60).await?;
+    ensure!(got[0] > 0 && got[1] > 0, "{got:?}");
     gateway.stop().await
 }
 

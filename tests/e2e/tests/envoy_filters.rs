@@ -2,19 +2,19 @@
 //!
 //! `tests/envoy-filters` lists their sources, and tests more of them without a gateway.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use data_encoding::BASE64;
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::{OriginScript, TapOrigin, response};
 use eddy_e2e::others::{BUILD_TIME_MAX, EnvoyFilter, FilterSource, envoy_filters};
-use eddy_e2e::place::TempDir;
+use eddy_e2e::place::{TempDir, build_folder};
 use eddy_e2e::site::GatewayConfigBuilder;
 
 /// Returns a folder that is the same in each run, so that the Go command can reuse its build results.
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+fn folder(name: &str) -> Result<PathBuf> {
+    Ok(build_folder(env!("CARGO_TARGET_TMPDIR"), env!("CARGO_CRATE_NAME"))?.join(name))
 }
 
 fn get(target: &str, fields: &str) -> String {
@@ -77,7 +77,7 @@ async fn one_for_each(filters: &[EnvoyFilter], origin: &TapOrigin) -> Result<Tes
 #[tokio::test]
 async fn published_filters_work() -> Result<()> {
     let ids = FROM_REPOSITORIES.map(|(id, ..)| id);
-    let filters = envoy_filters(&folder("envoy-filters"), &ids, FilterSource::Repository)?;
+    let filters = envoy_filters(&folder("envoy-filters")?, &ids, FilterSource::Repository)?;
     if filters.is_empty() {
         return Ok(());
     }
@@ -182,7 +182,7 @@ m = r.sub == p.sub && r.obj == p.obj && r.act == p.act
 
 #[tokio::test]
 async fn htnn_plugins_work() -> Result<()> {
-    let folder = folder("envoy-filters-htnn");
+    let folder = folder("envoy-filters-htnn")?;
     let filters = envoy_filters(&folder, &["htnn-plugins"], FilterSource::Registry)?;
     let Some(filter) = filters.first() else { return Ok(()) };
     let files = TempDir::new("casbin")?;

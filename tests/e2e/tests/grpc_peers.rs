@@ -8,9 +8,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
+use eddy_e2e::origin::TapOrigin;
 use eddy_e2e::others;
 use eddy_e2e::place::{TempDir, any_port, tree};
-use eddy_e2e::wire::{within, within_for};
+use eddy_e2e::site::GatewayConfigBuilder;
+use eddy_e2e::wasm;
+use eddy_e2e::wire::{get, within, within_for};
 use tokio::io::{AsyncWriteExt, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
@@ -192,4 +195,179 @@ async fn the_conformance_tests_pass() -> Result<()> {
         ensure!(text.contains(" passed, 0 failed"), "{name}: {text}");
     }
     Ok(())
+}
+
+/// gRPC functions of proxy-wasm.
+const IMPORTS: &str = r#"
+(import "env" "proxy_grpc_call"
+  (func $unary (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)))
+(import "env" "proxy_grpc_stream" (func $stream (param i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32)))
+(import "env" "proxy_grpc_send" (func $send (param i32 i32 i32 i32) (result i32)))
+(import "env" "proxy_grpc_cancel" (func $cancel (param i32) (result i32)))
+(import "env" "proxy_grpc_close" (func $end (param i32) (result i32)))
+(import "env" "proxy_get_status" (func $status (param i32 i32 i32) (result i32)))"#;
+
+/// Module that pauses a request while a call is made, and then tells the origin what it received: `i` for initial
+/// metadata, `m` and the length of a message as a digit, `t` for trailing metadata, `c` and the status as a digit for the
+/// end, `x` if the call cannot be made.
+fn caller(open: &str, on_message: &str) -> String {
+    let metadata = wasm::pairs(&[("x-grpc-test-echo-initial", "echoed"), ("x-other", "1")]);
+    format!(
+        r#"
+        (global $at (mut i32) (i32.const 900))
+        (global $paused (mut i32) (i32.const 0))
+        (global $call (mut i32) (i32.const 0))
+        (global $messages (mut i32) (i32.const 0))
+        (func $note (param i32)
+          (i32.store8 (global.get $at) (local.get 0))
+          (global.set $at (i32.add (global.get $at) (i32.const 1))))
+        (func $tell
+          (drop (call $replace (i32.const 0) `x-events` (i32.const 900)
+            (i32.sub (global.get $at) (i32.const 900)))))
+        (func $finish
+          (drop (call $effective (global.get $paused)))
+          (call $tell)
+          (drop (call $continue (i32.const 0))))
+        (func $open (result i32) {})
+        (func $message {on_message})
+        (func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32)
+          (global.set $paused (local.get 0))
+          (if (call $open) (then (call $note (i32.const 120)) (call $tell) (return (i32.const 0))))
+          (global.set $call (i32.load (i32.const 16)))
+          (i32.const 1))
+        (func (export "proxy_on_grpc_receive_initial_metadata") (param i32 i32 i32)
+          (if (call $get (i32.const 4) `x-grpc-test-echo-initial` (i32.const 0) (i32.const 4)) (then (return)))
+          (call $note (i32.const 105)))
+        (func (export "proxy_on_grpc_receive") (param i32 i32 i32)
+          (if (i32.ne (local.get 1) (global.get $call)) (then (unreachable)))
+          (if (call $body (i32.const 5) (i32.const 0) (local.get 2) (i32.const 0) (i32.const 4)) (then (unreachable)))
+          (if (i32.ne (i32.load (i32.const 4)) (local.get 2)) (then (unreachable)))
+          (call $note (i32.const 109))
+          (call $note (i32.add (i32.const 48) (local.get 2)))
+          (global.set $messages (i32.add (global.get $messages) (i32.const 1)))
+          (call $message))
+        (func (export "proxy_on_grpc_receive_trailing_metadata") (param i32 i32 i32) (call $note (i32.const 116)))
+        (func (export "proxy_on_grpc_close") (param i32 i32 i32)
+          (if (call $status (i32.const 20) (i32.const 0) (i32.const 4)) (then (unreachable)))
+          (if (i32.ne (i32.load (i32.const 20)) (local.get 2)) (then (unreachable)))
+          (call $note (i32.const 99))
+          (call $note (i32.add (i32.const 48) (local.get 2)))
+          (drop (call $effective (global.get $paused)))
+          (drop (call $replace (i32.const 0) `x-message` (i32.load (i32.const 0)) (i32.load (i32.const 4))))
+          (call $finish))"#,
+        open.replace("METADATA", &format!("`{metadata}`")).replace("SERVICE", "`grpc.testing.TestService`")
+    )
+}
+
+#[tokio::test]
+async fn a_wasm_module_makes_calls() -> Result<()> {
+    let folder = TempDir::new("grpc-wasm")?;
+    let Some(peer) = others::grpc_peer(folder.path())? else { return Ok(()) };
+    let service = GrpcServiceProcess::start(&peer).await?;
+    // A request for a message of three bytes, as both kinds of calls understand it.
+    let (three, three_bytes) = ("\x10\x03", "\x12\x02\x08\x03");
+    let failing = "\x3a\x07\x08\x03\x12\x03bad";
+    let unary = |cluster: &str, method: &str, message: &str| {
+        format!(
+            "(call $unary `{cluster}` SERVICE `{method}` METADATA `{message}` (i32.const 5000) (i32.const 16))"
+        )
+    };
+    let stream = format!(
+        "(local $error i32)
+         (local.set $error (call $stream `service` SERVICE `FullDuplexCall` METADATA (i32.const 16)))
+         (if (local.get $error) (then (return (local.get $error))))
+         (call $send (i32.load (i32.const 16)) `{three_bytes}` (i32.const 0))"
+    );
+    let twice = format!(
+        "(if (i32.eq (global.get $messages) (i32.const 1))
+           (then (if (call $send (global.get $call) `{three_bytes}` (i32.const 0)) (then (unreachable))))
+           (else (if (call $end (global.get $call)) (then (unreachable)))))"
+    );
+    let last = format!(
+        "(if (i32.eq (global.get $messages) (i32.const 1))
+           (then (if (call $send (global.get $call) `{three_bytes}` (i32.const 1)) (then (unreachable)))))"
+    );
+    let cancelled = "(if (call $cancel (global.get $call)) (then (unreachable)))
+        (if (i32.ne (call $send (global.get $call) `a` (i32.const 0)) (i32.const 1)) (then (unreachable)))
+        (call $finish)";
+    for (name, open, on_message, events, message) in [
+        ("empty", unary("service", "EmptyCall", ""), "(call $finish)", "m0", ""),
+        ("unary", unary("service", "UnaryCall", three), "(call $finish)", "m7", ""),
+        ("envoy's name", unary("\x0a\x09\x0a\x07service", "EmptyCall", ""), "(call $finish)", "m0", ""),
+        ("failing", unary("service", "UnaryCall", failing), "", "c3", "bad"),
+        ("unknown method", unary("service", "NoCall", ""), "", "c<", ""),
+        ("no message", unary("service", "FullDuplexCall", ""), "", "c=", "the response has no message"),
+        ("HTTP/1", unary("plain", "EmptyCall", ""), "", "c>", "not_http2"),
+        ("no such cluster", unary("nowhere", "EmptyCall", ""), "", "x", ""),
+        ("stream", stream.clone(), &*twice, "im7m7tc0", ""),
+        ("stream with an end", stream.clone(), &*last, "im7m7tc0", ""),
+        ("cancelled stream", stream.clone(), cancelled, "im7", ""),
+    ] {
+        for isolation in ["worker", "stream"] {
+            let module = folder.join("f.wasm");
+            let parts = caller(&open, on_message);
+            std::fs::write(&module, wasm::module_with(IMPORTS, "proxy_abi_version_0_2_1", &parts)?)?;
+            let filter = format!(
+                "filters: {{f: {{wasm: {{module: '{}', isolation: {isolation}}}}}}}",
+                module.display()
+            );
+            let origin = TapOrigin::start().await?;
+            let gateway = GatewayConfigBuilder::new()
+                .top(&filter)
+                .listener("filters: [f]")
+                .another_cluster("service: {endpoints: [SERVICE], protocol: http2}")
+                .another_cluster("plain: {endpoints: [SERVICE]}")
+                .with("SERVICE", service.address)
+                .before(&origin)
+                .await?;
+            let context = || format!("{name}, isolation {isolation}: {}", gateway.lines().text());
+            let answer = gateway.exchange(&get("/", "")).await.with_context(context)?;
+            ensure!(answer.status == 200, "{answer:?}, {}", context());
+            let sent = origin.log().requests().pop().with_context(context)?;
+            ensure!(sent.fields.text("x-events") == events, "{:?}, {}", sent.fields, context());
+            let told = sent.fields.text("x-message");
+            ensure!(message.is_empty() || told == message, "{told}, {}", context());
+            gateway.stop().await?;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn streams_of_a_wasm_module_are_limited_and_end_with_their_instance() -> Result<()> {
+    let folder = TempDir::new("grpc-wasm")?;
+    let Some(peer) = others::grpc_peer(folder.path())? else { return Ok(()) };
+    let service = GrpcServiceProcess::start(&peer).await?;
+    let metadata = wasm::pairs(&[("x-other", "1")]);
+    // Each request opens a stream that the module never ends; `/fail` ends the instance.
+    let parts = format!(
+        r#"(func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32)
+             (if (i32.eqz (call $get (i32.const 0) `x-fail` (i32.const 0) (i32.const 4))) (then (unreachable)))
+             (if (call $stream `service` `grpc.testing.TestService` `FullDuplexCall` `{metadata}` (i32.const 16))
+               (then (drop (call $replace (i32.const 0) `x-refused` `1`))))
+             (i32.const 0))"#
+    );
+    let module = folder.join("f.wasm");
+    std::fs::write(&module, wasm::module_with(IMPORTS, "proxy_abi_version_0_2_1", &parts)?)?;
+    let filter = format!(
+        "workers: 1\nfilters: {{f: {{wasm: {{module: '{}'}}, background_calls: 3}}}}",
+        module.display()
+    );
+    let origin = TapOrigin::start().await?;
+    let gateway = GatewayConfigBuilder::new()
+        .top(&filter)
+        .listener("filters: [f]")
+        .another_cluster("service: {endpoints: [SERVICE], protocol: http2, limits: {requests: 100}}")
+        .with("SERVICE", service.address)
+        .before(&origin)
+        .await?;
+    // A stream whose exchange is over is a background call; beyond the limit it is ended.
+    for _ in 0..8 {
+        ensure!(gateway.exchange(&get("/", "")).await?.status == 200);
+    }
+    let active = "eddy_cluster_in_use{cluster=\"service\",limit=\"requests\"}";
+    gateway.until_metric(active, 3.0).await?;
+    ensure!(gateway.exchange(&get("/", "X-Fail: 1\r\n")).await?.status == 500);
+    gateway.until_metric(active, 0.0).await?;
+    gateway.stop().await
 }

@@ -99,8 +99,11 @@ async fn all_endpoints_are_used_when_too_few_are_healthy() -> Result<()> {
     gateway.until_metric(UNWELL, 1.0).await?;
     b.set_healthy(false);
     gateway.lines().until("health check: endpoint is unhealthy", 2).await?;
-    // One of three is healthy: all are used (panic mode).
-    gateway.until_metric(UNWELL, 0.0).await?;
+    // One of three is healthy: all are used (panic mode), and the unhealthy ones are still shown as such.
+    gateway.until_metric(UNWELL, 2.0).await?;
+    let shown = gateway.admin("/clusters").await?.text();
+    ensure!(shown.matches("is_used_anyway").count() == 2, "{shown}");
+    ensure!(shown.matches("\"unhealthy\"").count() == 2, "{shown}");
     let before = (a.served(), b.served(), c.served());
     for _ in 0..9 {
         ensure!(gateway.exchange(get("/", "")).await?.status == 200);

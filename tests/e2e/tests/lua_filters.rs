@@ -338,6 +338,83 @@ async fn a_script_selects_the_upstream() -> Result<()> {
 }
 
 #[tokio::test]
+async fn an_override_host_is_preferred_or_required() -> Result<()> {
+    let (origin, other) = (TapOrigin::start().await?, TapOrigin::start().await?);
+    let gateway = site(
+        "function envoy_on_request(h)
+           local get = h:headers()
+           h:setUpstreamOverrideHost(get:get('x-host'), get:get('x-strict') == 'yes')
+         end",
+    )
+    .rule("{match: {path: /both}, cluster: both}")
+    .another_cluster("both: {endpoints: [ORIGIN, OTHER]}")
+    .with("OTHER", other.address())
+    .before(&origin)
+    .await?;
+    let to = |host: &str, strict: &str| {
+        format!("GET /both HTTP/1.1\r\nHost: a\r\nx-host: {host}\r\nx-strict: {strict}\r\n\r\n")
+    };
+    let known = other.address().to_string();
+    for strict in ["no", "yes"] {
+        for _ in 0..3 {
+            ensure!(gateway.exchange(to(&known, strict)).await?.status == 200);
+        }
+    }
+    ensure!(other.log().requests().len() == 6 && origin.log().requests().is_empty());
+    // An address that is no endpoint, and one without a port.
+    for unknown in ["192.0.2.1:80", "127.0.0.1"] {
+        ensure!(gateway.exchange(to(unknown, "no")).await?.status == 200, "{unknown}");
+        ensure!(gateway.exchange(to(unknown, "yes")).await?.status == 503, "{unknown}");
+    }
+    ensure!(gateway.exchange(to("origin.test", "no")).await?.status == 500);
+    gateway.lines().until("script:3: host is not a valid IP address", 1).await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn metrics_of_scripts_are_shown_and_survive_a_reload() -> Result<()> {
+    let origin = TapOrigin::start().await?;
+    let folder = TempDir::new("lua")?;
+    let write = |remark: &str| -> Result<()> {
+        let script = format!(
+            "function envoy_on_request(h) -- {remark}
+               local stats = h:stats()
+               stats:counter('requests.seen'):inc()
+               stats:gauge('level'):set(7)
+               stats:histogram('size', 'bytes'):recordValue(30)
+             end"
+        );
+        std::fs::write(folder.join("next"), script)?;
+        Ok(std::fs::rename(folder.join("next"), folder.join("count.lua"))?)
+    };
+    write("first")?;
+    let gateway = GatewayConfigBuilder::new()
+        .top("filters: {count: {lua: {file: FOLDER/count.lua}}}")
+        .top("workers: 2")
+        .listener("filters: [count]")
+        .with("FOLDER", folder.path().display())
+        .before(&origin)
+        .await?;
+    for round in 1..=2 {
+        for _ in 0..10 {
+            // Each request uses its own connection, which either worker may accept.
+            ensure!(gateway.exchange(&get("/")).await?.status == 200);
+        }
+        let count = f64::from(10 * round);
+        gateway.until_metric("eddy_filter_requests_seen{filter=\"count\"}", count).await?;
+        gateway.until_metric("eddy_filter_size_count{filter=\"count\"}", count).await?;
+        gateway.until_metric("eddy_filter_size_sum{filter=\"count\"}", 30.0 * count).await?;
+        gateway.until_metric("eddy_filter_size_bucket{filter=\"count\",le=\"20\"}", 0.0).await?;
+        gateway.until_metric("eddy_filter_level{filter=\"count\"}", 7.0).await?;
+        if round == 1 {
+            write("second")?;
+            gateway.lines().until("configuration reloaded", 1).await?;
+        }
+    }
+    gateway.stop().await
+}
+
+#[tokio::test]
 async fn rules_select_scripts() -> Result<()> {
     let origin = TapOrigin::start().await?;
     let gateway = with_keys(

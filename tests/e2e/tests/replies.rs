@@ -2,7 +2,7 @@
 //! (T-17).
 
 use anyhow::{Result, ensure};
-use eddy_e2e::origin::TapOrigin;
+use eddy_e2e::origin::{OriginScript, TapOrigin};
 use eddy_e2e::place;
 use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::{ClientEvent, DEADLINE, WireClient};
@@ -187,5 +187,36 @@ async fn local_replies_match_the_request() -> Result<()> {
     let answer = old.exchange("GET /respond HTTP/1.0\r\n\r\n").await?;
     ensure!(answer.text() == "ok" && !answer.is_keep_alive(), "{answer:?}");
     old.end().await?;
+    gateway.stop().await
+}
+
+#[tokio::test]
+async fn the_access_log_names_the_rule_that_a_response_breaks() -> Result<()> {
+    let origin = TapOrigin::with(|asked| match &*asked.request.target {
+        b"/length" => {
+            OriginScript::send("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx")
+        }
+        b"/switch" => OriginScript::send(
+            "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n",
+        ),
+        _ => OriginScript::send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
+    })
+    .await?;
+    let log = "access_log: {file: stdout, format: json}";
+    let gateway = GatewayConfigBuilder::new().top(log).before(&origin).await?;
+    for (target, reason, violation) in [
+        ("/length", "response_head", "content_length_repeated"),
+        ("/switch", "response_head", "unasked_switch"),
+    ] {
+        let answer = gateway.exchange(format!("GET {target} HTTP/1.1\r\nHost: a\r\n\r\n")).await?;
+        ensure!(answer.status == 502, "{answer:?}");
+        gateway.lines().until(&format!("\"reason\":\"{reason}\""), 1).await?;
+        gateway.lines().until(&format!("\"violation\":\"{violation}\""), 1).await?;
+    }
+    // The head of the response is sent already.
+    let mut client = gateway.client().await?;
+    client.send("GET /chunk HTTP/1.1\r\nHost: a\r\n\r\n").await?;
+    gateway.lines().until("\"reason\":\"response_chunk\"", 1).await?;
+    gateway.lines().until("\"violation\":\"bad_chunk_size\"", 1).await?;
     gateway.stop().await
 }

@@ -21,6 +21,19 @@ const CONFIG: &str = "\
 workers: 1
 admin: {address: ADMIN}
 access_log: {file: stdout, format: json}
+filters:
+  describe:
+    lua:
+      source: |
+        function envoy_on_request(h)
+          local s, info = h:connection():ssl(), h:streamInfo()
+          local subject = s:parsedSubjectPeerCertificate()
+          local facts = { s:tlsVersion(), s:ciphersuiteString(), info:requestedServerName(),
+            tostring(s:peerCertificatePresented()), s:subjectPeerCertificate(), subject and subject:commonName() or '' }
+          h:headers():replace('x-tls', table.concat(facts, ' ') .. '.')
+          local fresh = s:expirationPeerCertificate() > s:validFromPeerCertificate()
+          h:headers():replace('x-certificate', #s:sha256PeerCertificateDigest() .. tostring(fresh))
+        end
 listeners:
   - address: LISTEN
     name: open
@@ -37,6 +50,7 @@ listeners:
   - address: ASKING
     name: asking
     routes: site
+    filters: [describe]
     tls: {certificates: [{chain: a.crt, key: a.key}], clients: {authorities: clients.pem, optional: true}}
 routes:
   site:
@@ -168,6 +182,15 @@ async fn the_upstream_gets_the_client_certificate() -> Result<()> {
         ensure!(request.fields.count("x-forwarded-client-cert") == usize::from(own.is_some()), "{request:?}");
         ensure!(certificate.ends_with(expected) && !certificate.contains("bob"), "{certificate}");
         ensure!(request.fields.text("x-forwarded-proto") == "https", "{request:?}");
+        // A script reads the same.
+        let (facts, certificate) = (request.fields.text("x-tls"), request.fields.text("x-certificate"));
+        let is_known = own.is_some();
+        ensure!(
+            facts.starts_with("TLSv1.3 TLS_") && facts.contains(&format!(" a.test {is_known}")),
+            "{facts}"
+        );
+        ensure!(facts.ends_with(if is_known { " CN=alice alice." } else { " false  ." }), "{facts}");
+        ensure!(certificate == if is_known { "64true" } else { "0false" }, "{certificate}");
     }
     let moved = place.open().await?.exchange("GET /elsewhere HTTP/1.1\r\nHost: a.test\r\n\r\n").await?;
     ensure!(moved.fields.text("location") == "https://b.test/elsewhere", "{moved:?}");

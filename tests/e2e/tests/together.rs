@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::go::{self, Into};
 use eddy_e2e::origin::TapOrigin;
-use eddy_e2e::place::TempDir;
+use eddy_e2e::place::{TempDir, build_folder};
 use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wasm;
 use eddy_e2e::wire::get;
@@ -112,7 +112,8 @@ async fn check(gateway: &TestGateway, field: &str, status: u16) -> Result<()> {
 #[tokio::test]
 async fn three_runtimes_fail_independently_in_any_load_order() -> Result<()> {
     let folder = TempDir::new("together")?;
-    let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join("libtogether.so");
+    let built = build_folder(env!("CARGO_TARGET_TMPDIR"), env!("CARGO_CRATE_NAME"))?;
+    let library = built.join("libtogether.so");
     let Some(library) = go::build("tests/filters/go", ".", Into::Library, &library)? else { return Ok(()) };
     let module = folder.join("f.wasm");
     std::fs::write(&module, wasm::module(MODULE)?)?;

@@ -178,6 +178,35 @@ async fn eddy_presents_its_client_certificate_where_requested() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_rejected_client_certificate_is_a_failed_handshake() -> Result<()> {
+    let place = UpstreamTlsSetup::new().await?;
+    let clients = Authority::new("clients")?;
+    let a = place.servers.issue(&["a.test"])?;
+    for versions in [[&TLS13], [&TLS12]] {
+        let asking = SecureOrigin::before(place.origin.address(), &a, Some(&clients), &versions).await?;
+        let tls = "tls: {server_name: a.test, authorities: CERTS/servers.pem}";
+        let endpoints = format!("endpoints: ['{}', 'GOOD'], ejection: {{failures: 0}}", asking.address());
+        let gateway = place.start(&one(&format!("{endpoints}, pool: {{idle: 0}}, {tls}"))).await?;
+        let (served, shaken) = (place.origin.log().requests().len(), place.good.shaken().len());
+        for _ in 0..6 {
+            // Not idempotent, but the endpoint that rejects the certificate has not read it.
+            let post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
+            let answer = gateway.exchange(post).await?;
+            ensure!(answer.status == 200, "{versions:?}: {answer:?}");
+        }
+        ensure!(place.origin.log().requests().len() == served + 6);
+        gateway.lines().until("TLS handshake with an endpoint failed: received fatal alert", 1).await?;
+        ensure!(gateway.metric(&outcome("one", "alert")).await? > 0.0, "{versions:?}");
+        let all = place.good.shaken().len() - shaken;
+        let full = gateway.metric(&outcome("one", "full")).await?;
+        let resumed = gateway.metric(&outcome("one", "resumed")).await?;
+        ensure!((full + resumed).to_string() == all.to_string(), "{versions:?}: {full} {resumed} of {all}");
+        gateway.stop().await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn links_are_kept_and_sessions_resumed() -> Result<()> {
     let place = UpstreamTlsSetup::new().await?;
     let tls = "tls: {server_name: a.test, authorities: CERTS/servers.pem}";

@@ -6,7 +6,8 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::evil::{MODULES, module_in, module_in_head};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::origin::TapOrigin;
-use eddy_e2e::place::TempDir;
+use eddy_e2e::place::{self, TempDir};
+use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wait::next_look;
 use eddy_e2e::wasm;
 use eddy_e2e::wire::get;
@@ -151,6 +152,53 @@ async fn the_log_names_the_limit_and_its_key() -> Result<()> {
             ensure!(gateway.metric(&of("fault")).await? < 0.5, "{}", context());
             gateway.stop().await?;
         }
+    }
+    Ok(())
+}
+
+/// Import and part of a module whose start computes until the clock has gone on by 150 ms.
+const CLOCK: &str =
+    r#"(import "wasi_snapshot_preview1" "clock_time_get" (func $clock (param i32 i64 i32) (result i32)))"#;
+const SLOW_START: &str = r#"
+    (func $now (result i64)
+      (drop (call $clock (i32.const 1) (i64.const 0) (i32.const 8)))
+      (i64.load (i32.const 8)))
+    (func (export "proxy_on_vm_start") (param i32 i32) (result i32)
+      (local $end i64)
+      (local.set $end (i64.add (call $now) (i64.const 150000000)))
+      (loop $more (br_if $more (i64.lt_u (call $now) (local.get $end))))
+      (i32.const 1))
+    (func (export "proxy_on_request_headers") (param i32 i32 i32) (result i32) (i32.const 0))"#;
+
+#[tokio::test]
+async fn a_start_has_a_limit_of_its_own() -> Result<()> {
+    let folder = TempDir::new("start")?;
+    std::fs::write(folder.join("f.wasm"), wasm::module_with(CLOCK, "proxy_abi_version_0_2_1", SLOW_START)?)?;
+    let config = |keys: &str| {
+        let module = folder.join("f.wasm");
+        format!("filters: {{f: {{wasm: {{module: '{}'{keys}}}}}}}", module.display())
+    };
+    // The check names the key and a value that is enough.
+    for isolation in ["worker", "stream"] {
+        let keys = config(&format!(", isolation: {isolation}, start_cpu: 10ms"));
+        let text = format!(
+            "{keys}\nlisteners: [{{address: '127.0.0.1:8080', routes: site, filters: [f]}}]\nroutes: {{site: [{{respond: {{status: 200}}}}]}}\n"
+        );
+        std::fs::write(folder.join("eddy.yaml"), text)?;
+        let mut check = tokio::process::Command::new(place::eddy_binary()?);
+        let output = check.arg("check").arg(folder.join("eddy.yaml")).output().await?;
+        let said = String::from_utf8_lossy(&[&*output.stdout, &*output.stderr].concat()).into_owned();
+        ensure!(!output.status.success() && said.contains("`wasm.start_cpu` allows (10ms)"), "{said}");
+        ensure!(said.contains("proxy_on_vm_start") && said.contains("it starts with `start_cpu: "), "{said}");
+    }
+    // The limit of a call does not apply to the start, and the other way round.
+    for keys in ["", ", isolation: stream, start_cpu: 2s"] {
+        let origin = TapOrigin::start().await?;
+        let site = GatewayConfigBuilder::new().top(&config(keys)).listener("filters: [f]");
+        let gateway = site.before(&origin).await?;
+        let answer = gateway.exchange(&get("/", "")).await?;
+        ensure!(answer.status == 200, "{keys}: {answer:?}");
+        gateway.stop().await?;
     }
     Ok(())
 }

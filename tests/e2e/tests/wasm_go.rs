@@ -10,13 +10,14 @@ use anyhow::{Result, ensure};
 use eddy_e2e::gateway::TestGateway;
 use eddy_e2e::go::{self, Into};
 use eddy_e2e::origin::{OriginScript, TapOrigin, response};
-use eddy_e2e::place::eddy_binary;
+use eddy_e2e::place::{build_folder, eddy_binary};
 use eddy_e2e::site::GatewayConfigBuilder;
 use eddy_e2e::wire::get;
 
 /// Builds the module once. Returns `None` without Go.
 fn module() -> Result<Option<PathBuf>> {
-    let module = Path::new(env!("CARGO_TARGET_TMPDIR")).join("goexamples.wasm");
+    let built = build_folder(env!("CARGO_TARGET_TMPDIR"), env!("CARGO_CRATE_NAME"))?;
+    let module = built.join("goexamples.wasm");
     static BUILDING: Mutex<()> = Mutex::new(());
     let _one = BUILDING.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let Some(module) = go::build("examples/filters/go", "./bundle", Into::Module, &module)? else {

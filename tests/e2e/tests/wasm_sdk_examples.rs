@@ -8,14 +8,15 @@ use anyhow::{Context, Result, ensure};
 use eddy_e2e::gateway::{Launch, TestGateway};
 use eddy_e2e::origin::{OriginScript, TapOrigin, response};
 use eddy_e2e::others::{BUILD_TIME_MAX, go_sdk_examples, rust_sdk_examples};
+use eddy_e2e::place::build_folder;
 use eddy_e2e::site::GatewayConfigBuilder;
 
 /// A filter: its name, which is also its path; its module; more keys of the module; its configuration.
 type SdkExampleFilter = (&'static str, &'static str, &'static str, &'static str);
 
 /// Returns a folder that is the same in each run, so that compilers can reuse their build results.
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+fn folder(name: &str) -> Result<PathBuf> {
+    Ok(build_folder(env!("CARGO_TARGET_TMPDIR"), env!("CARGO_CRATE_NAME"))?.join(name))
 }
 
 /// Returns a site with each filter only in the rule of its name, `/NAME`.
@@ -66,7 +67,7 @@ const RUST_FILTERS: [SdkExampleFilter; 5] = [
 #[tokio::test]
 async fn examples_of_the_rust_sdk_work_as_documented() -> Result<()> {
     for (version, contract) in [("0.1.4", "proxy_abi_version_0_1_0"), ("0.2.0", "proxy_abi_version_0_2_1")] {
-        let Some(modules) = rust_sdk_examples(&folder("proxy-wasm-rust"), version)? else { return Ok(()) };
+        let Some(modules) = rust_sdk_examples(&folder("proxy-wasm-rust")?, version)? else { return Ok(()) };
         let module = std::fs::read(modules.join("http_headers.wasm"))?;
         let is_said = module.windows(contract.len()).any(|bytes| bytes == contract.as_bytes());
         ensure!(is_said, "modules of the SDK {version} are not by {contract}");
@@ -157,7 +158,7 @@ const GO_FILTERS: [SdkExampleFilter; 15] = [
 
 #[tokio::test]
 async fn examples_of_the_go_sdk_work_as_documented() -> Result<()> {
-    let Some(modules) = go_sdk_examples(&folder("proxy-wasm-go"), &GO_EXAMPLES)? else { return Ok(()) };
+    let Some(modules) = go_sdk_examples(&folder("proxy-wasm-go")?, &GO_EXAMPLES)? else { return Ok(()) };
     let origin = TapOrigin::with(|asked| {
         let text = if asked.request.fields.count("x-odd") == 0 { "a" } else { "b" };
         OriginScript::send(response(200, "X-From: origin\r\n", text))

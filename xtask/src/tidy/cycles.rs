@@ -203,11 +203,12 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         "eddy-guest",
         &[
             &["stop"],
-            &["linear"],
+            &["dynamic_module", "linear"],
             &["lua", "native", "wasm"],
+            &["message_view"],
             &["engine", "failure", "guest", "signature"],
             &["reclaim", "thread"],
-            &["lock"],
+            &["lock", "metric"],
         ],
     ),
 ];

@@ -202,6 +202,7 @@ pub(crate) fn spell(edits: &EditLog) -> Vec<String> {
             format!("metadata {}/{} {}", text(space), text(key), text(value))
         }
         FilterEdit::ReplyGrpc(status) => format!("grpc {status}"),
+        FilterEdit::Trailer { .. } => format!("{edit:?}"),
         FilterEdit::Method(name) => format!("method {}", text(name)),
         FilterEdit::Target(target) => format!("target {}", text(target)),
         FilterEdit::Status(status) => format!("status {status}"),

@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use eddy_config::{Action, ActionKind, Mirror, MirrorHost, Redirect, Respond, WeightedCluster};
-use eddy_ids::{ClusterId, Shared};
+use eddy_ids::{ClusterId, DuplicateKey, Shared};
 use eddy_model::ClusterConfig;
 use eddy_route::{PathReplace, PathRewrite};
 use eddy_spec::problem::{SourceSpan, shown};
+use eddy_spec::read::Spanned;
+use eddy_spec::value::ConfigName;
 use eddy_spec::yaml::YamlNode;
 
 use super::reader::{EnvoyReader, elements, entry};
@@ -89,7 +91,7 @@ impl EnvoyReader<'_> {
         let weighted = self.get(node, "weighted_clusters");
         let kind = if let Some(name) = self.word(node, "cluster") {
             let place = self.get(node, "cluster").map_or(node.place, |node| node.place);
-            ActionKind::Cluster(self.cluster(name, place, context)?)
+            ActionKind::Cluster(self.cluster(name, place, context))
         } else if let Some(weighted) = weighted {
             ActionKind::Weighted(self.weighted(weighted, context)?)
         } else {
@@ -167,7 +169,7 @@ impl EnvoyReader<'_> {
             let keeps_host = self.is_true(policy, "disable_shadow_host_suffix_append");
             let host = if keeps_host { MirrorHost::Same } else { MirrorHost::Shadow };
             let Some(name) = self.word(policy, "cluster").map(str::to_owned) else { continue };
-            let Some(cluster) = self.cluster(&name, policy.place, context) else { continue };
+            let cluster = self.cluster(&name, policy.place, context);
             let (mut numerator, mut denominator) = (100, 100);
             if let Some(fraction) = self.get(policy, "runtime_fraction") {
                 self.pass(fraction, &["runtime_key"]);
@@ -265,10 +267,11 @@ impl EnvoyReader<'_> {
         self.pass(node, &["total_weight", "runtime_key_prefix"]);
         let mut weighted = Vec::new();
         for share in self.list(node, "clusters") {
-            self.route_filters(share);
+            let own = self.route_filters(share, &[], &[]);
+            debug_assert!(own.is_empty(), "settings of a weighted cluster are reported");
             let name = self.word(share, "name").unwrap_or_default().to_owned();
             let weight = self.number(share, "weight").unwrap_or(0);
-            weighted.push(WeightedCluster { cluster: self.cluster(&name, share.place, context)?, weight });
+            weighted.push(WeightedCluster { cluster: self.cluster(&name, share.place, context), weight });
         }
         if weighted.iter().all(|share| share.weight == 0) {
             self.report.error(node.place, "no cluster has a weight above 0");
@@ -277,17 +280,20 @@ impl EnvoyReader<'_> {
         Some(weighted)
     }
 
+    /// Returns the cluster of a name. A name that is not defined is reported at its first use and reserved, so that the
+    /// rest of its routes is still read.
     fn cluster(
         &mut self,
         name: &str,
         place: SourceSpan,
         context: &mut RouteConfigContext<'_, '_>,
-    ) -> Option<ClusterId> {
+    ) -> ClusterId {
         if let Some(known) = context.clusters.find(name) {
-            return Some(known);
+            return known;
         }
         if context.may_add_clusters {
-            return context.clusters.define(ClusterConfig::new(name, Vec::new()), place).ok();
+            let cluster = ClusterConfig::new(name, Vec::new());
+            return context.clusters.define_used(cluster, place).unwrap_or_else(|DuplicateKey(known)| known);
         }
         let names = context.clusters.iter().map(|(_, cluster)| &*cluster.name);
         let near = self.report.closest(name, names).map(str::to_owned);
@@ -296,7 +302,8 @@ impl EnvoyReader<'_> {
             Some(near) => found.hint(format!("did you mean `{near}`?")),
             None => found.hint("define it under `static_resources.clusters`"),
         }
-        None
+        let name = Spanned { value: ConfigName(name.into()), place };
+        context.clusters.declare(&name)
     }
 }
 

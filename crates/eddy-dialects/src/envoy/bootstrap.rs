@@ -14,6 +14,7 @@ use eddy_route::normalise::{EnvoyPaths, EscapedSlashes, Normaliser};
 use eddy_spec::problem::{SourceSpan, shown};
 use eddy_spec::yaml::YamlNode;
 
+use super::module_filter::HttpFilter;
 use super::reader::EnvoyReader;
 
 /// Listener whose routes are not read yet.
@@ -24,7 +25,7 @@ pub(super) struct Manager<'n, 't> {
     /// Upgrade protocols allowed on routes that do not configure them.
     pub(super) protocols: Vec<Box<str>>,
     /// Whether gRPC-Web calls are translated to gRPC.
-    pub(super) accepts_grpc_web: bool,
+    pub(super) filters: Vec<HttpFilter>,
     /// Whether a reported problem keeps the listener from being served; its routes are read all the same.
     pub(super) is_refused: bool,
 }
@@ -310,7 +311,7 @@ impl EnvoyReader<'_> {
                 ("use_remote_address", "the client address is always that of the connection"),
             ],
         );
-        let accepts_grpc_web = self.http_filters(node);
+        let filters = self.http_filters(node);
         let escaped_slashes = match self.text(node, "path_with_escaped_slashes_action") {
             Some("REJECT_REQUEST" | "2") => EscapedSlashes::Refused,
             Some("UNESCAPE_AND_FORWARD" | "4") => EscapedSlashes::Decoded,
@@ -351,7 +352,7 @@ impl EnvoyReader<'_> {
             ..ListenerConfig::new(address, Serve::Routes(Vec::new()))
         };
         let protocols = self.upgrade_protocols(node, &[]);
-        Some(Manager { config, routes, protocols, accepts_grpc_web, is_refused: false })
+        Some(Manager { config, routes, protocols, filters, is_refused: false })
     }
 }
 

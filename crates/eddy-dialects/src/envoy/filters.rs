@@ -3,19 +3,25 @@
 //! eddy does not know what most filters do, and one that it ignores may be the one that rejects requests. Only filters of
 //! the lists below, which decide about no request, can be ignored with `--lenient`; any other one is an error.
 
+use eddy_config::RuleFilterConfig;
 use eddy_spec::problem::{SourceSpan, shown};
 use eddy_spec::yaml::{YamlNode, YamlNodeKind};
 
+use super::module_filter::{FILTER_CONFIG, HttpFilter, MODULE_FILTER, ModuleInChain, PER_ROUTE};
 use super::reader::{EnvoyReader, elements, entry, text};
 use super::shape::type_of;
 
 impl EnvoyReader<'_> {
-    /// Reads the HTTP filters of a connection manager; returns whether gRPC-Web calls are translated to gRPC.
-    pub(super) fn http_filters(&mut self, node: &YamlNode<'_>) -> bool {
-        let mut accepts_grpc_web = false;
+    /// Reads the HTTP filters of a connection manager; returns those that eddy runs, in order.
+    pub(super) fn http_filters(&mut self, node: &YamlNode<'_>) -> Vec<HttpFilter> {
+        let mut filters = Vec::new();
         for filter in self.list(node, "http_filters") {
-            match self.filter(filter, &[ROUTER, GRPC_WEB], HARMLESS_HTTP) {
-                Some((_, 1)) => accepts_grpc_web = true,
+            match self.filter(filter, &[ROUTER, GRPC_WEB, MODULE_FILTER], HARMLESS_HTTP) {
+                Some((_, 1)) => filters.push(HttpFilter::GrpcWeb),
+                Some((module, 2)) => {
+                    let name = entry(filter, "name").and_then(|entry| text(&entry.value)).unwrap_or_default();
+                    filters.extend(self.module_filter(module, name).map(HttpFilter::Module));
+                }
                 Some((router, _)) => {
                     // eddy sends none of the headers that this option suppresses.
                     self.pass(router, &["dynamic_stats", "suppress_envoy_headers", "start_child_span"]);
@@ -24,7 +30,7 @@ impl EnvoyReader<'_> {
                 None => {}
             }
         }
-        accepts_grpc_web
+        filters
     }
 
     /// Reads the filter of a filter chain that has one filter only: the connection manager.
@@ -39,13 +45,35 @@ impl EnvoyReader<'_> {
         }
     }
 
-    /// Reports filters with settings of their own for some requests, unless they can be ignored.
-    pub(super) fn route_filters(&mut self, node: &YamlNode<'_>) {
+    /// Reads the settings for dynamic modules under a route or around it, which override those of `outer`. Reports other
+    /// filters with settings of their own for some requests, unless they can be ignored.
+    pub(super) fn route_filters(
+        &mut self,
+        node: &YamlNode<'_>,
+        modules: &[ModuleInChain],
+        outer: &[RuleFilterConfig],
+    ) -> Vec<RuleFilterConfig> {
+        let own = self.module_settings(node, modules);
+        self.report_route_filters(node, modules);
+        let mut settings = own;
+        for inherited in outer {
+            if !settings.iter().any(|setting| setting.filter == inherited.filter) {
+                settings.push(inherited.clone());
+            }
+        }
+        settings
+    }
+
+    fn report_route_filters(&mut self, node: &YamlNode<'_>, modules: &[ModuleInChain]) {
         let Some(found) = entry(node, PER_ROUTE) else { return };
         let YamlNodeKind::Mapping { entries, .. } = &found.value.form else { return };
+        let is_module = |name: &str| modules.iter().any(|module| module.entry == name);
+        if entries.iter().any(|entry| is_module(&entry.key.text)) {
+            self.pass(node, &[PER_ROUTE]);
+        }
         let refused: Vec<_> = entries
             .iter()
-            .filter(|entry| !is_harmless_setting(&entry.value))
+            .filter(|entry| !is_module(&entry.key.text) && !is_harmless_setting(&entry.value))
             .map(|entry| &entry.key)
             .collect();
         for key in &refused {
@@ -172,7 +200,3 @@ const ROUTER: &str = "envoy.extensions.filters.http.router.v3.Router";
 const GRPC_WEB: &str = "envoy.extensions.filters.http.grpc_web.v3.GrpcWeb";
 /// Last filter of upstream connections, which sends the request.
 const CODEC: &str = "envoy.extensions.filters.http.upstream_codec.v3.UpstreamCodec";
-/// Wrapper of the settings of a filter for a route.
-const FILTER_CONFIG: &str = "envoy.config.route.v3.FilterConfig";
-/// Field with the settings of filters for a route.
-const PER_ROUTE: &str = "typed_per_filter_config";

@@ -10,6 +10,7 @@ mod edits;
 mod filters;
 mod hash;
 mod matching;
+mod module_filter;
 mod re2;
 mod reader;
 mod retry;

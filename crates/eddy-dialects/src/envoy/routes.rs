@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use eddy_check::TableDraft;
-use eddy_config::{ActionKind, WeightedAction};
+use eddy_config::{ActionKind, RuleFilterConfig, WeightedAction};
 use eddy_http::FieldEdits;
 use eddy_ids::Shared;
 use eddy_route::{Dialect, HostPattern, PathForm, Rule, ValueMatch, ValueTest};
@@ -20,6 +20,8 @@ struct RouteConfigDefaults<'w> {
     /// Whether header edits of routes override those of outer levels.
     most_specific_wins: bool,
     mirrors: Option<&'w YamlNode<'w>>,
+    /// Settings for filters of dynamic modules.
+    filters: Vec<RuleFilterConfig>,
 }
 
 impl EnvoyReader<'_> {
@@ -37,8 +39,9 @@ impl EnvoyReader<'_> {
     /// Reads the rules of a `RouteConfiguration` into the table of its context.
     pub(super) fn routes(&mut self, node: &YamlNode<'_>, context: &mut RouteConfigContext<'_, '_>) {
         self.pass(node, &["@type", "validate_clusters", "metadata"]);
-        self.route_filters(node);
+        let filters = self.route_filters(node, &context.modules, &[]);
         let whole = RouteConfigDefaults {
+            filters,
             edits: self.edits(node),
             most_specific_wins: self.is_true(node, "most_specific_header_mutations_wins"),
             mirrors: self.get(node, "request_mirror_policies"),
@@ -57,7 +60,7 @@ impl EnvoyReader<'_> {
         context: &mut RouteConfigContext<'_, '_>,
     ) {
         self.pass(node, &["metadata"]);
-        self.route_filters(node);
+        let filters = self.route_filters(node, &context.modules, &whole.filters);
         let unsent = "attempt counts are not sent";
         self.warn_ineffective(
             node,
@@ -89,6 +92,7 @@ impl EnvoyReader<'_> {
             retry: self.get(node, "retry_policy"),
             is_hedged: self.get(node, "hedge_policy").is_some_and(|policy| self.is_hedged(policy)),
             mirrors: self.get(node, "request_mirror_policies").or(whole.mirrors),
+            filters,
         };
         let list = self.list(node, "routes");
         if let Some(tree) = self.get(node, "matcher") {
@@ -113,7 +117,7 @@ impl EnvoyReader<'_> {
         conditions: &[ValueMatch],
         context: &mut RouteConfigContext<'_, '_>,
     ) {
-        self.route_filters(node);
+        let filters = self.route_filters(node, &context.modules, &scope.filters);
         let written = self.word(node, "name").map(str::to_owned);
         let name = written.unwrap_or_else(|| format!("{}/{number}", scope.name));
         let mut rule = Rule::new(&name, self.origin(node.place));
@@ -135,6 +139,7 @@ impl EnvoyReader<'_> {
                 made.action.kind = ActionKind::Split(made.shares.into_iter().map(share).collect());
             }
             rule.rewrite = made.rewrite;
+            made.action.filters = filters;
             context.push(rule, made.action, node.place);
         }
     }

@@ -1,13 +1,14 @@
 //! Settings that routes inherit, and state that they share.
 
 use eddy_check::{ClusterDraft, RulePositions, TableDraft};
-use eddy_config::{Action, ActionKind, RetryConfig, Upgrades};
+use eddy_config::{Action, ActionKind, RetryConfig, RuleFilterConfig, Upgrades};
 use eddy_http::FieldEdits;
 use eddy_route::{HostPattern, Rule};
 use eddy_spec::problem::SourceSpan;
 use eddy_spec::yaml::YamlNode;
 
 use super::hash::RouteKeys;
+use super::module_filter::ModuleInChain;
 
 /// Header edits of the virtual host and of the route configuration.
 pub(super) struct Levels<'l> {
@@ -27,6 +28,8 @@ pub(super) struct HostScope<'s> {
     pub(super) is_hedged: bool,
     /// Request mirror policies of routes without their own.
     pub(super) mirrors: Option<&'s YamlNode<'s>>,
+    /// Settings for filters of dynamic modules.
+    pub(super) filters: Vec<RuleFilterConfig>,
 }
 
 /// State shared by the routes of a configuration.
@@ -40,6 +43,8 @@ pub(super) struct RouteConfigContext<'f, 'l> {
     pub(super) keys: &'f mut RouteKeys,
     /// Upgrade protocols allowed on routes that do not configure them.
     pub(super) protocols: Vec<Box<str>>,
+    /// Filters of dynamic modules that all requests pass.
+    pub(super) modules: Vec<ModuleInChain>,
 }
 
 impl RouteConfigContext<'_, '_> {

@@ -110,6 +110,13 @@ fn check_any(node: &YamlNode<'_>, path: &str, report: &mut ProblemReport) {
         );
         return;
     };
+    // A type whose JSON is no mapping of its fields is written below `value`.
+    if !matches!(kind_of(name), MessageJsonForm::Message) {
+        if let Some(value) = node.entry("value") {
+            check(&value.value, name, &format!("{path}.value"), report);
+        }
+        return;
+    }
     // A message type that eddy does not know is reported by the code that reads it.
     if Api::get().message(name).is_some() {
         check_fields(node, name, path, report);

@@ -14,7 +14,7 @@ impl EnvoyReader<'_> {
     /// Reads the upgrades of a route; `around` lists the protocols that its connection manager allows.
     pub(super) fn upgrades(&mut self, node: &YamlNode<'_>, around: &[Box<str>]) -> Upgrades {
         let protocols = Protocols::These(self.upgrade_protocols(node, around));
-        Upgrades { protocols, idle_timeout: Some(IDLE_TIMEOUT), ..Upgrades::none() }
+        Upgrades { protocols, idle_timeout: Some(IDLE_TIMEOUT), is_explicit: true, ..Upgrades::none() }
     }
 
     /// Returns the protocols that a connection manager or route allows, in addition to those inherited in `around`.

@@ -4,12 +4,13 @@ use eddy_builtin::{BuiltinConfig, GrpcWebConfig};
 use eddy_check::{ConfigDialect, Draft, TableDraft};
 use eddy_config::{ListenerConfig, Serve};
 use eddy_filter::FilterPolicy;
-use eddy_ids::{Shared, TableId};
+use eddy_ids::{FilterId, Shared, TableId};
 use eddy_spec::problem::{ProblemReport, SourceSpan, SourceText};
 use eddy_spec::yaml::{YamlNode, parse};
 
 use super::bootstrap::{SOURCE_START, default_listener};
 use super::hash::{RouteKeys, set_hash_keys};
+use super::module_filter::{HttpFilter, ModuleFilter, ModuleInChain};
 use super::reader::EnvoyReader;
 use super::scope::RouteConfigContext;
 use super::shape;
@@ -63,6 +64,7 @@ fn read_routes(root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>, draft: &mut Dr
         may_add_clusters: true,
         keys: &mut RouteKeys::new(),
         protocols: Vec::new(),
+        modules: Vec::new(),
     };
     reader.routes(root, &mut context);
     let table = add_table(context.table, root, reader, draft);
@@ -87,12 +89,14 @@ fn read_bootstrap(root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>, draft: &mut
     reader.clusters(resources, &mut draft.clusters);
     let mut keys = RouteKeys::new();
     for manager in reader.listeners(resources) {
+        let (filters, modules) = add_filters(manager.filters, draft);
         let mut context = RouteConfigContext {
             table: reader.route_table(manager.routes),
             clusters: &mut draft.clusters,
             may_add_clusters: false,
             keys: &mut keys,
             protocols: manager.protocols,
+            modules,
         };
         context.table.config.routes.reading.host.keeps_port &= !manager.config.strips_port;
         reader.routes(manager.routes, &mut context);
@@ -100,20 +104,34 @@ fn read_bootstrap(root: &YamlNode<'_>, reader: &mut EnvoyReader<'_>, draft: &mut
             continue;
         }
         let table = add_table(context.table, manager.routes, reader, draft);
-        let grpc_web = manager.accepts_grpc_web.then(|| {
-            let builtin = BuiltinConfig::GrpcWeb(GrpcWebConfig::default());
-            draft.filters.builtin(GRPC_WEB_FILTER, builtin, FilterPolicy::default())
-        });
-        draft.listeners.push(ListenerConfig {
-            serve: Serve::Routes(vec![table]),
-            filters: grpc_web.into_iter().collect(),
-            ..manager.config
-        });
+        draft.listeners.push(ListenerConfig { serve: Serve::Routes(vec![table]), filters, ..manager.config });
     }
     set_hash_keys(&mut draft.clusters, &keys, reader.report);
     if draft.listeners.is_empty() && !reader.report.has_errors() {
         reader.report.error(resources.place, "no `listeners` are configured");
     }
+}
+
+/// Adds the HTTP filters of a connection manager, in order; returns also those of dynamic modules.
+fn add_filters(filters: Vec<HttpFilter>, draft: &mut Draft<'_>) -> (Vec<FilterId>, Vec<ModuleInChain>) {
+    let (mut ids, mut modules) = (Vec::new(), Vec::new());
+    for filter in filters {
+        let id = match filter {
+            HttpFilter::GrpcWeb => {
+                let builtin = BuiltinConfig::GrpcWeb(GrpcWebConfig::default());
+                draft.filters.builtin(GRPC_WEB_FILTER, builtin, FilterPolicy::default())
+            }
+            HttpFilter::Module(ModuleFilter { entry, module, config }) => {
+                let filter = draft.filters.dynamic_module(&entry, module.clone(), &config);
+                modules.push(ModuleInChain { entry, filter, module });
+                filter
+            }
+        };
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    (ids, modules)
 }
 
 fn add_table(
@@ -122,7 +140,8 @@ fn add_table(
     reader: &mut EnvoyReader<'_>,
     draft: &mut Draft<'_>,
 ) -> TableId {
-    if table.config.routes.rules.is_empty() {
+    // After an error, routes may be missing that the file has.
+    if table.config.routes.rules.is_empty() && !reader.report.has_errors() {
         reader.report.warning(node.place, "there are no routes").hint("every request gets a 404 response");
     }
     draft.tables.add(table)

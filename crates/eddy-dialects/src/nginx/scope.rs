@@ -220,7 +220,7 @@ impl BlockSettings {
     /// switch.
     pub(super) fn upgrades(&self) -> Upgrades {
         let protocols = if self.forwards_upgrades { Protocols::Any } else { Upgrades::none().protocols };
-        Upgrades { protocols, idle_timeout: Some(self.read_timeout), ..Upgrades::none() }
+        Upgrades { protocols, idle_timeout: Some(self.read_timeout), is_explicit: true, ..Upgrades::none() }
     }
 
     /// Applies a setting with one argument.

@@ -3,7 +3,7 @@
 use eddy_http::{EditFault, FieldId, FieldsEditor, RequestHead, ResponseHead};
 use thiserror::Error;
 
-use super::record::FilterEdit;
+use super::record::{FilterEdit, TrailerChange};
 
 /// Section of a message to which an edit applies.
 #[derive(Debug)]
@@ -60,6 +60,23 @@ pub fn apply_to_fields(edit: &FilterEdit<'_>, head: &mut EditableSection<'_>) ->
         (FilterEdit::Status(status), EditableSection::Response(head, _)) => Ok(head.set_status(*status)?),
         _ => Err(EditRefused::Phase),
     }
+}
+
+/// Applies a change of trailers.
+///
+/// # Errors
+/// [`EditRefused`]; the trailers are then unchanged.
+pub fn apply_to_trailers(
+    change: TrailerChange,
+    name: &[u8],
+    value: &[u8],
+    fields: &mut FieldsEditor<'_>,
+) -> Result<(), EditRefused> {
+    Ok(match change {
+        TrailerChange::Set => fields.set(name, value),
+        TrailerChange::Add => fields.add(name, value),
+        TrailerChange::Remove => fields.remove(name),
+    }?)
 }
 
 fn change(edit: &FilterEdit<'_>, fields: &mut FieldsEditor<'_>) -> Result<(), EditFault> {

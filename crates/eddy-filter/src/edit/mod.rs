@@ -4,9 +4,9 @@ mod apply;
 mod log;
 mod record;
 
-pub use apply::{EditRefused, EditableSection, apply_to_body, apply_to_fields};
+pub use apply::{EditRefused, EditableSection, apply_to_body, apply_to_fields, apply_to_trailers};
 pub use log::{EDITS_BYTES_MAX, EditLog};
-pub use record::{EditError, EditRecord, FilterEdit, FilterLimit};
+pub use record::{EditError, EditRecord, FilterEdit, FilterLimit, TrailerChange};
 
 #[cfg(test)]
 mod tests;

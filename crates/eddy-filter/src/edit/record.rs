@@ -94,6 +94,27 @@ pub enum FilterEdit<'a> {
     },
     /// Sets the gRPC status of a reply to a gRPC request.
     ReplyGrpc(u32),
+    /// Changes the trailers that filters give a message without trailers, with the last piece of its body.
+    Trailer {
+        /// Change.
+        change: TrailerChange,
+        /// Header name.
+        name: &'a [u8],
+        /// Header value; empty for a removal.
+        value: &'a [u8],
+    },
+}
+
+/// Change of a trailer; the numbers are those of the edits of headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum TrailerChange {
+    /// Sets the trailer, in place of all trailers with its name.
+    Set = 1,
+    /// Adds the trailer.
+    Add = 2,
+    /// Removes all trailers with its name.
+    Remove = 3,
 }
 
 /// Limit of a filter, the violation of which fails the exchange; the numbers are those of the filter ABI.
@@ -171,6 +192,7 @@ impl<'a> FilterEdit<'a> {
             Self::Fault(value) => plain(17, &[], value, 0),
             Self::LimitFault { limit, why } => plain(17, &[], why, limit as u32),
             Self::ReplyGrpc(status) => plain(18, &[], &[], status),
+            Self::Trailer { change, name, value } => plain(19, name, value, change as u32),
         }
     }
 
@@ -201,8 +223,18 @@ impl<'a> FilterEdit<'a> {
                 None => Self::Fault(value),
             },
             18 => Self::ReplyGrpc(number),
+            19 => {
+                let change = TrailerChange::from_number(number).ok_or(EditError::Malformed)?;
+                Self::Trailer { change, name, value }
+            }
             _ => return Err(EditError::UnknownOperation(op)),
         })
+    }
+}
+
+impl TrailerChange {
+    fn from_number(number: u32) -> Option<Self> {
+        [Self::Set, Self::Add, Self::Remove].into_iter().find(|change| *change as u32 == number)
     }
 }
 

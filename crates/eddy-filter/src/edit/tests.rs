@@ -21,6 +21,8 @@ const ALL: &[FilterEdit<'_>] = &[
     FilterEdit::LimitFault { limit: FilterLimit::Memory, why: b"too much" },
     FilterEdit::LimitFault { limit: FilterLimit::Cpu, why: b"too long" },
     FilterEdit::ReplyGrpc(7),
+    FilterEdit::Trailer { change: TrailerChange::Add, name: b"x-sum", value: b"1" },
+    FilterEdit::Trailer { change: TrailerChange::Remove, name: b"x-sum", value: b"" },
 ];
 
 fn log() -> EditLog {
@@ -67,7 +69,7 @@ fn a_log_truncated_anywhere_ends_with_an_error() {
 
 #[test]
 fn unknown_record_numbers_are_refused() {
-    for op in [0, 19, 255, u16::MAX] {
+    for op in [0, 20, 255, u16::MAX] {
         let mut log = EditLog::new();
         log.push(0, &FilterEdit::ClearRoute).unwrap();
         log.bytes_mut()[..2].copy_from_slice(&op.to_ne_bytes());

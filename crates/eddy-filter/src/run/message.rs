@@ -1,11 +1,12 @@
 //! One message on its way through a chain.
 
-use eddy_http::{Field, Fields};
+use eddy_http::{Field, Fields, FieldsEditor};
+use eddy_ids::WorkerTime;
 
 use super::call::{PhaseCall, StepOrder};
-use super::state::{BodyPart, BodyState, FilterPause, HeadState, Hold, HoldMode};
+use super::state::{BodyPart, BodyState, FilterPause, HeadState, Hold, HoldMode, ParkedPart};
 use crate::chain::HttpFilterChain;
-use crate::edit::{EditRefused, FilterEdit, apply_to_body};
+use crate::edit::{EditRefused, FilterEdit, TrailerChange, apply_to_body, apply_to_trailers};
 use crate::handle::Direction;
 use crate::phase::Phase;
 
@@ -23,7 +24,11 @@ pub struct MessageRun {
     pub(super) data: Vec<u8>,
     trailers: Vec<u8>,
     trailer_fields: Vec<Field>,
+    /// Position from which on the steps see the trailers: behind the last step that added one to a message without.
+    trailers_from: u8,
     pause: Option<FilterPause>,
+    /// Parts held by paused steps that have sent data, the outermost last.
+    parked: Vec<ParkedPart>,
     /// Last step that changed the length of the body.
     resized_by: Option<u8>,
     is_length_open: bool,
@@ -102,7 +107,9 @@ impl MessageRun {
         self.holds.clear();
         [&mut self.held, &mut self.data, &mut self.trailers].into_iter().for_each(free);
         self.trailer_fields.clear();
+        self.trailers_from = 0;
         self.pause = None;
+        self.parked.clear();
         self.resized_by = None;
         self.is_length_open = false;
     }
@@ -112,10 +119,10 @@ impl MessageRun {
     /// # Cost
     /// No allocation, except to take data from an inner hold.
     pub fn poll(&mut self, chain: &HttpFilterChain) -> RunOutput {
-        if let Some(pause) = self.pause {
-            return RunOutput::Waiting(pause);
-        }
         loop {
+            if let Some(pause) = self.pause {
+                return RunOutput::Waiting(pause);
+            }
             if let HeadState::Passing { at } = self.head {
                 let phase = self.travel.head_phase();
                 if let Some(call) = PhaseCall::find(chain, self.travel, phase, at, self.travel.end()) {
@@ -177,7 +184,7 @@ impl MessageRun {
     fn pass_to_hold(&mut self, part: BodyPart) -> Option<RunOutput> {
         match self.holds.last().copied() {
             None if part == BodyPart::Piece => return Some(RunOutput::Piece),
-            None => self.body = BodyState::Trailers { at: 0, part },
+            None => self.body = BodyState::Trailers { at: self.trailers_from, part },
             Some(Hold { mode: HoldMode::Collects, .. }) => self.body = BodyState::ReachedHold { part },
             Some(hold @ Hold { mode: HoldMode::Pieces, .. }) => {
                 // What the step has put out before goes in front of the current piece.
@@ -195,15 +202,20 @@ impl MessageRun {
     fn buffer(&mut self, chain: &HttpFilterChain, part: BodyPart) -> Option<u8> {
         let hold = self.holds.last().copied()?;
         self.held.append(&mut self.data);
-        self.body = BodyState::Awaited;
-        if part != BodyPart::Piece {
+        if part == BodyPart::Piece {
+            self.await_more();
+        } else {
             self.take_held(hold);
             if let Some(hold) = self.holds.last_mut() {
                 hold.mode = HoldMode::WholeBody;
             }
             self.body = BodyState::Passing { at: hold.by, part: BodyPart::Whole };
         }
-        let bytes = if part == BodyPart::Piece { self.held.len() - hold.start } else { self.data.len() };
+        let bytes = if part == BodyPart::Piece {
+            self.held.len().saturating_sub(hold.start)
+        } else {
+            self.data.len()
+        };
         let step = self.travel.position(hold.by);
         let bytes_max = chain.steps().get(usize::from(step))?.filter.policy.body_bytes_max;
         (bytes as u64 > bytes_max).then_some(step)
@@ -354,8 +366,63 @@ impl MessageRun {
             self.data.clear();
             self.head = HeadState::Streaming;
         }
-        let is_last = matches!(self.body, BodyState::Passed { .. });
-        self.body = if is_last { BodyState::Ended } else { BodyState::Awaited };
+        if matches!(self.body, BodyState::Passed { .. }) {
+            self.body = BodyState::Ended;
+        } else {
+            self.await_more();
+        }
+    }
+
+    /// Goes on with the part that a paused step holds, or with the next piece of the message.
+    fn await_more(&mut self) {
+        let Some(ParkedPart { pause, part, data }) = self.parked.pop() else {
+            self.body = BodyState::Awaited;
+            return;
+        };
+        self.data = data;
+        self.body = BodyState::Passing { at: self.travel.position(pause.step), part };
+        self.pause = pause.into();
+    }
+
+    /// Passes data of the step that has paused on to the steps behind it, in front of the part of the body that it
+    /// holds; then the step is paused again, until `due`. Returns `false` if the step has not paused in a body hook.
+    pub fn send(&mut self, data: &[u8], due: WorkerTime) -> bool {
+        let (Some(pause), BodyState::Passing { part, .. }) = (self.pause, self.body) else { return false };
+        if pause.phase != self.travel.body_phase() {
+            return false;
+        }
+        let by = self.travel.position(pause.step);
+        let pause = FilterPause { due, goes_on: None, is_sending: true, ..pause };
+        self.parked.push(ParkedPart { pause, part, data: std::mem::take(&mut self.data) });
+        self.pause = None;
+        self.body = BodyState::Passing { at: by + 1, part: BodyPart::Piece };
+        if let Some(hold) = self.holds.last().copied().filter(|hold| hold.by == by) {
+            // What the step has put out before goes in front, and the head goes on.
+            self.take_held(hold);
+            self.release(hold, BodyPart::Piece);
+        }
+        self.data.extend_from_slice(data);
+        self.resized_by = Some(pause.step);
+        self.is_length_open = true;
+        debug_assert_eq!(self.check_invariants(), Ok(()));
+        true
+    }
+
+    /// Records that the data which the paused step has sent has left, so that it may send more until `due`.
+    pub fn has_sent(&mut self, due: WorkerTime) {
+        if let Some(pause) = &mut self.pause {
+            *pause = FilterPause { is_sending: false, due, ..*pause };
+        }
+    }
+
+    /// Whether a step holds a part of the body while data that it has sent passes on.
+    pub fn is_streaming(&self) -> bool {
+        !self.parked.is_empty()
+    }
+
+    /// Ends a pause without an outcome, for a message that does not go on; to be called until none is left.
+    pub fn abandon_pause(&mut self) -> Option<FilterPause> {
+        self.pause.take().or_else(|| self.parked.pop().map(|parked| parked.pause))
     }
 
     /// Gives a body to a message that has none, from the head hook of a step; the steps behind see it. Returns `false`
@@ -380,6 +447,28 @@ impl MessageRun {
         if self.data.len() != before {
             self.resized_by = Some(step);
         }
+        Ok(())
+    }
+
+    /// Changes the trailers that steps give a message without trailers, while the end of its body passes them. The steps
+    /// behind this one see them.
+    ///
+    /// # Errors
+    /// [`EditRefused`].
+    pub fn edit_trailers(
+        &mut self,
+        step: u8,
+        change: TrailerChange,
+        name: &[u8],
+        value: &[u8],
+    ) -> Result<(), EditRefused> {
+        let is_end = matches!(self.body, BodyState::Passing { part: BodyPart::Last | BodyPart::Whole, .. });
+        if !is_end || self.has_trailers() && self.trailers_from == 0 {
+            return Err(EditRefused::Phase);
+        }
+        let mut editor = FieldsEditor::new(&mut self.trailers, &mut self.trailer_fields);
+        apply_to_trailers(change, name, value, &mut editor)?;
+        self.trailers_from = self.travel.position(step) + 1;
         Ok(())
     }
 

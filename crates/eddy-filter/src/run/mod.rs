@@ -6,7 +6,7 @@
 //! | [`RunOutput`] | the owner |
 //! |---|---|
 //! | `Enter(call)` | enters the filters of the call, applies their edits, reports [`MessageRun::passed`], [`MessageRun::stopped`] or [`MessageRun::pause`] |
-//! | `Waiting(pause)` | waits until the filter resumes or a deadline passes, then calls [`MessageRun::resume`] and `stopped` |
+//! | `Waiting(pause)` | waits until the filter resumes or a deadline passes, then calls [`MessageRun::resume`] and `stopped`; or [`MessageRun::send`] if the filter sends data and stays paused |
 //! | `Read` | reads a piece of the body and calls [`MessageRun::push_piece`] or [`MessageRun::push_last`] |
 //! | `Head` | writes the head and calls [`MessageRun::seal`] |
 //! | `Message` | writes head, body and trailers and calls `seal` |

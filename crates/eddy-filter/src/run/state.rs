@@ -104,6 +104,16 @@ pub struct FilterPause {
     pub due: WorkerTime,
     /// Time at which the exchange goes on by itself, if the filter asked for that.
     pub goes_on: Option<WorkerTime>,
+    /// Whether the filter has sent data and may not send more until that has left.
+    pub is_sending: bool,
+}
+
+/// Part of the body that a paused step holds while data of the step passes on in front of it.
+#[derive(Debug)]
+pub(super) struct ParkedPart {
+    pub(super) pause: FilterPause,
+    pub(super) part: BodyPart,
+    pub(super) data: Vec<u8>,
 }
 
 impl FilterPause {

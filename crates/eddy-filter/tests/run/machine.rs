@@ -95,7 +95,7 @@ impl Machine {
 }
 
 /// Returns a chain of filters that are never run; the scenario knows what they do.
-fn chain(steps: &[StepSpec]) -> HttpFilterChain {
+pub(crate) fn chain(steps: &[StepSpec]) -> HttpFilterChain {
     let libraries: [Arc<dyn FilterLibrary>; 2] = [Arc::new(SilentLibrary), Arc::new(SilentLibrary)];
     let step = |(index, spec): (usize, &StepSpec)| {
         let on_failure = if spec.is_open { FailurePolicy::Open } else { FailurePolicy::Closed };
@@ -104,7 +104,11 @@ fn chain(steps: &[StepSpec]) -> HttpFilterChain {
             id: u32::try_from(index).unwrap(),
             library: Arc::clone(&libraries[usize::from(spec.library)]),
             number: 1,
-            info: FilterInfo { interest: Interest::from_bits(spec.phases), keeps_length: false },
+            info: FilterInfo {
+                interest: Interest::from_bits(spec.phases),
+                keeps_length: false,
+                expects_tunnels: false,
+            },
             policy: FilterPolicy {
                 on_failure,
                 body_bytes_max: spec.body_bytes_max,
@@ -273,6 +277,7 @@ impl MachineExchange<'_, '_> {
                 Some((step, Verdict::Pause)) => {
                     let (phase, turn) = (call.phase, self.turn);
                     message.pause(FilterPause {
+                        is_sending: false,
                         phase,
                         step,
                         turn,

@@ -6,6 +6,7 @@
 mod machine;
 mod model;
 mod scenario;
+mod sending;
 mod vectors;
 
 use proptest::prelude::*;

@@ -6,8 +6,8 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use eddy_filter::{
-    CallBond, EDITS_BYTES_MAX, FilterLogLevel, FilterOutboundRequest, Handle, HostApi, HostError, MetricKind,
-    Verdict,
+    CallBond, EDITS_BYTES_MAX, FilterLogLevel, FilterOutboundRequest, Handle, HostApi, HostError,
+    METRIC_TEXT_BYTES_MAX, MetricKind, Verdict,
 };
 use eddy_ids::Millis;
 use wasmtime::{Caller, Linker};
@@ -74,7 +74,7 @@ impl Inside {
                 self.host.log(filter, level, record)?;
             }
             METRIC => {
-                let name = memory.text(text, NAME_BYTES_MAX).ok_or(HostError::Invalid)?;
+                let name = memory.text(text, METRIC_TEXT_BYTES_MAX).ok_or(HostError::Invalid)?;
                 let bounds = memory.text(more, 8 * BOUNDS_MAX).ok_or(HostError::Invalid)?;
                 let bounds = bounds.as_chunks().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
                 return self.define(filter, number, name, bounds).map(Some);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use eddy_filter::{FilterInfo, FilterLimit, HostApi, Interest, LoadError, LoadResult};
+use eddy_filter::{FilterInfo, HostApi, Interest, LoadError, LoadResult};
 use wasm_sandbox::{Bounds, CallTermination, Confinement, Missing, begin, cause_of, confine, define_wasi};
 use wasmtime::{ExternType, Linker, Memory, Store, TypedFunc, WasmParams, WasmResults};
 
@@ -71,7 +71,7 @@ impl LinearInstance {
         let linker =
             link(&mut store, module).map_err(|error| failed(format!("cannot be linked: {error:#}")))?;
         let limits = module.limits;
-        begin(&mut store, ticks(limits.create_time_max()));
+        begin(&mut store, ticks(limits.create_time_max));
         let instance = linker
             .instantiate(&mut store, &module.compiled)
             .map_err(|error| failed(format!("cannot be started: {error:#}")))?;
@@ -101,7 +101,7 @@ impl LinearInstance {
         let level = host.level() as u32;
         let opened = start.call(&mut store, ()).and_then(|()| open.call(&mut store, (workers, level)));
         let opened = opened.map_err(|error| {
-            let why = failure_of(&error, store.data_mut(), limits.create_time_max(), limits);
+            let why = failure_of(&error, store.data_mut(), limits.create_time_max, limits);
             failed(format!("failed to start: {why}"))
         })?;
         store.data_mut().end_call();
@@ -183,6 +183,7 @@ impl LinearInstance {
         let info = FilterInfo {
             interest: Interest::from_bits(interest),
             keeps_length: flags & abi::FILTER_READS_BODY != 0,
+            expects_tunnels: flags & abi::FILTER_EXPECTS_TUNNELS != 0,
         };
         Ok((number, info))
     }
@@ -242,7 +243,7 @@ impl LinearInstance {
         function: &TypedFunc<P, R>,
         with: P,
     ) -> Result<R, LinearCallFailure> {
-        self.call_within(self.limits.create_time_max(), function, with)
+        self.call_within(self.limits.create_time_max, function, with)
     }
 
     #[inline]
@@ -293,8 +294,7 @@ fn failure_of(
     }
     match CallTermination::of(error, inside.confinement.refused()) {
         CallTermination::Deadline if time_max > limits.call_time_max => {
-            let why = format!("it did not start within {time_max:?}");
-            GuestFailure { limit: Some(FilterLimit::Cpu), why }
+            GuestFailure::of_start(time_max, &"its start was stopped")
         }
         CallTermination::Deadline => GuestFailure::of_cpu("wasm.cpu", time_max, &"the module was stopped"),
         CallTermination::Memory => {
@@ -306,13 +306,6 @@ fn failure_of(
         | CallTermination::StackOverflow
         | CallTermination::Exit(_)
         | CallTermination::Host => cause.into(),
-    }
-}
-
-impl LinearLimits {
-    /// Returns the time limit of starting an instance or creating a filter.
-    fn create_time_max(self) -> Duration {
-        CREATE_TIME_MAX.max(self.call_time_max)
     }
 }
 
@@ -329,8 +322,6 @@ fn narrowed(address: u64) -> u32 {
     u32::try_from(address).expect("a module has 32-bit addresses")
 }
 
-/// Time limit of starting an instance or creating a filter, unless the call limit is longer.
-const CREATE_TIME_MAX: Duration = Duration::from_secs(5);
 /// The buffer grows in steps, so that growing is rare.
 const BUFFER_GROWTH_STEP: usize = 16 * 1024;
 /// Maximum length of a printed line; longer lines are cut.

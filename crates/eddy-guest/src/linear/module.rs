@@ -28,6 +28,8 @@ pub struct LinearLimits {
     pub memory_bytes_max: usize,
     /// Maximum CPU time per call; a longer call is stopped, and its instance is replaced. Default 1 s.
     pub call_time_max: Duration,
+    /// Maximum CPU time of starting an instance or creating a filter.
+    pub create_time_max: Duration,
 }
 
 impl LinearModule {
@@ -76,7 +78,11 @@ impl fmt::Debug for LinearModule {
 
 impl Default for LinearLimits {
     fn default() -> Self {
-        Self { memory_bytes_max: 256 << 20, call_time_max: Duration::from_secs(1) }
+        Self {
+            memory_bytes_max: 256 << 20,
+            call_time_max: Duration::from_secs(1),
+            create_time_max: Duration::from_secs(5),
+        }
     }
 }
 

@@ -10,6 +10,8 @@ pub(super) struct Mentions {
     pub(super) body: bool,
     /// `trailers`.
     pub(super) trailers: bool,
+    /// `downstreamRequestHeaders`.
+    pub(super) request_headers: bool,
     /// `setBytes`.
     pub(super) changes_body: bool,
 }
@@ -28,6 +30,7 @@ impl Mentions {
             match word {
                 b"body" | b"bodyChunks" => mentions.body = true,
                 b"trailers" => mentions.trailers = true,
+                b"downstreamRequestHeaders" => mentions.request_headers = true,
                 b"setBytes" => mentions.changes_body = true,
                 _ => {}
             }
@@ -42,8 +45,8 @@ mod tests {
 
     #[test]
     fn only_whole_words_count() {
-        let all = Mentions { body: true, trailers: true, changes_body: true };
-        assert_eq!(Mentions::of(b"h:body():setBytes(h:trailers())"), all);
+        let all = Mentions { body: true, trailers: true, request_headers: true, changes_body: true };
+        assert_eq!(Mentions::of(b"h:body():setBytes(h:trailers())h:downstreamRequestHeaders()"), all);
         assert_eq!(
             Mentions::of(b"for c in h:bodyChunks() do end"),
             Mentions { body: true, ..Mentions::default() }

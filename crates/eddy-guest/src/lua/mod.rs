@@ -14,6 +14,9 @@ mod shared_call;
 mod shown;
 mod spec;
 mod stage;
+mod stats;
+mod stats_call;
+mod tls_facts;
 mod vm;
 mod worker;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use eddy_filter::{Direction, FilterLogLevel};
+use eddy_filter::{Direction, FilterLogLevel, MetricKind};
 
 /// Type whose values are constants in a table of the host's Lua code.
 pub(super) trait LuaConstants: Copy + 'static {
@@ -52,6 +52,10 @@ lua_constants! {
         Rule as "RULE",
         /// Version of HTTP.
         Protocol as "PROTOCOL",
+        /// Requested server name.
+        ServerName as "SERVER_NAME",
+        /// TLS properties of the client connection, as JSON; nothing without TLS.
+        Tls as "TLS",
         /// Metadata of a namespace as a JSON object.
         Metadata as "METADATA",
         /// Namespaces that have metadata as a JSON array.
@@ -59,6 +63,7 @@ lua_constants! {
         /// Configuration of the filter for the rule, as JSON.
         Context as "CONTEXT",
         Base64 as "BASE64",
+        Base64Decode as "BASE64_DECODE",
         /// Checks a public key.
         KeyCheck as "KEY_CHECK",
         /// Verifies a signature.
@@ -81,6 +86,16 @@ lua_constants! {
         /// Adds to a shared number.
         StoreIncrement as "STORE_INCREMENT",
         StoreDelete as "STORE_DELETE",
+        /// Defines a metric.
+        StatDefine as "STAT_DEFINE",
+        /// Adds to a counter or gauge.
+        StatAdd as "STAT_ADD",
+        /// Sets a gauge.
+        StatSet as "STAT_SET",
+        /// Records a value in a histogram.
+        StatRecord as "STAT_RECORD",
+        /// Value of a counter or gauge.
+        StatValue as "STAT_VALUE",
         /// Passes the error of a failed hook to `LuaInstance::read`.
         Failure as "FAILURE",
     }
@@ -172,6 +187,7 @@ pub(super) fn constants() -> String {
     push_all::<HookCode>(&mut out);
     push_table(&mut out, "WAY", WAYS.iter().map(|(name, way)| (*name, *way as u32)));
     push_table(&mut out, "LEVEL", LEVELS.iter().map(|(name, level)| (*name, *level as u32)));
+    push_table(&mut out, "METRIC", METRICS.iter().map(|(name, kind)| (*name, *kind as u32)));
     push_table(&mut out, "NUMBER", NUMBERS.iter().copied());
     out.push_str("}\n");
     out
@@ -205,6 +221,9 @@ const NUMBERS: [(&str, u32); 3] =
 
 const WAYS: [(&str, Direction); 2] = [("REQUEST", Direction::Request), ("RESPONSE", Direction::Response)];
 
+const METRICS: [(&str, MetricKind); 3] =
+    [("COUNTER", MetricKind::Counter), ("GAUGE", MetricKind::Gauge), ("HISTOGRAM", MetricKind::Histogram)];
+
 const LEVELS: [(&str, FilterLogLevel); 5] = [
     ("TRACE", FilterLogLevel::Trace),
     ("DEBUG", FilterLogLevel::Debug),
@@ -226,8 +245,10 @@ mod tests {
     use crate::lua::vm::{Vm, VmLimits};
 
     /// The host's Lua code that uses constants.
-    const CODE: [&str; 7] = [
+    const CODE: [&str; 9] = [
         include_str!("api/layout.lua"),
+        include_str!("api/log.lua"),
+        include_str!("api/stats.lua"),
         include_str!("api/headers.lua"),
         include_str!("api/body.lua"),
         include_str!("api/call.lua"),
@@ -265,6 +286,7 @@ mod tests {
         check::<HookCode>(&mut script);
         WAYS.iter().for_each(|(name, way)| expect(&mut script, "WAY", name, *way as u32));
         LEVELS.iter().for_each(|(name, level)| expect(&mut script, "LEVEL", name, *level as u32));
+        METRICS.iter().for_each(|(name, kind)| expect(&mut script, "METRIC", name, *kind as u32));
         NUMBERS.iter().for_each(|(name, number)| expect(&mut script, "NUMBER", name, *number));
         script.push_str("assert(not pcall(function() return constants.CALL.MISSPELT end))\n");
         let mut vm = Vm::new(&VmLimits::default()).unwrap();

@@ -1,13 +1,14 @@
 //! Host calls of scripts besides the message itself, and their answers.
 
-use base64ct::{Base64, Encoding};
+use base64ct::{Base64, Base64Unpadded, Encoding};
 use eddy_filter::{CallBond, ExchangeView, field_json};
 use eddy_http::Version;
 
 use super::numbers::{AnswerKind, HostCallKind};
 use super::shared::LuaStoreValue;
 use super::stage::LuaHookContext;
-use super::{outbound, shared_call};
+use super::tls_facts::tls_json;
+use super::{outbound, shared_call, stats_call};
 use crate::signature::PublicKey;
 
 /// Host call from a VM.
@@ -24,7 +25,7 @@ pub(super) struct HostCall<'a> {
 /// An error message for the author of the script.
 pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> Result<AnswerKind, String> {
     let HostCall { kind, first, second, numbers } = *question;
-    let [a, _, _] = numbers;
+    let [a, b, _] = numbers;
     match kind {
         HostCallKind::Peer => fact(stage, |view| view.about().peer),
         HostCallKind::Local => fact(stage, |view| view.about().local),
@@ -34,6 +35,12 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
             Version::Http11 => b"HTTP/1.1",
             Version::Http2 => b"HTTP/2",
         }),
+        HostCallKind::ServerName => fact(stage, |view| view.about().tls.unwrap_or_default().server_name),
+        HostCallKind::Tls => {
+            let facts = stage.view().and_then(|view| view.about().tls).map(|tls| tls_json(&tls));
+            stage.answer.extend_from_slice(facts.as_deref().unwrap_or_default().as_bytes());
+            Ok(if facts.is_some() { AnswerKind::Text } else { AnswerKind::Nothing })
+        }
         HostCallKind::Metadata => metadata(stage, first),
         HostCallKind::Spaces => spaces(stage),
         HostCallKind::Context => {
@@ -45,7 +52,14 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
             stage.answer.extend_from_slice(Base64::encode_string(first).as_bytes());
             Ok(AnswerKind::Text)
         }
-        HostCallKind::KeyCheck => PublicKey::read(first).map(|_| AnswerKind::Nothing),
+        HostCallKind::Base64Decode => Ok(decode(stage, first)),
+        HostCallKind::KeyCheck => {
+            if let Err(why) = PublicKey::read(first) {
+                stage.answer.extend_from_slice(why.as_bytes());
+                return Ok(AnswerKind::Text);
+            }
+            Ok(AnswerKind::Nothing)
+        }
         HostCallKind::Verify => {
             // Hash function and key share one text, because a host call has only two texts.
             let hash_len = first.iter().position(|&byte| byte == 0).unwrap_or(0);
@@ -89,7 +103,23 @@ pub(super) fn dispatch(stage: &mut LuaHookContext, question: &HostCall<'_>) -> R
         HostCallKind::StoreFalse => shared_call::put(stage, first, numbers, LuaStoreValue::Bool(false)),
         HostCallKind::StoreIncrement => shared_call::increment(stage, first, numbers),
         HostCallKind::StoreDelete => shared_call::remove(stage, first),
+        HostCallKind::StatDefine => stats_call::define(stage, first, a),
+        HostCallKind::StatAdd => Ok(stats_call::add(stage, a, b)),
+        HostCallKind::StatSet => Ok(stats_call::set(stage, a, b)),
+        HostCallKind::StatRecord => Ok(stats_call::record(stage, a, b)),
+        HostCallKind::StatValue => Ok(stats_call::value(stage, a)),
     }
+}
+
+/// Decodes base64, with or without padding; white space is ignored.
+fn decode(stage: &mut LuaHookContext, text: &[u8]) -> AnswerKind {
+    let plain: String =
+        text.iter().filter(|byte| !byte.is_ascii_whitespace()).copied().map(char::from).collect();
+    let decoded =
+        if plain.ends_with('=') { Base64::decode_vec(&plain) } else { Base64Unpadded::decode_vec(&plain) };
+    let Ok(bytes) = decoded else { return AnswerKind::Nothing };
+    stage.answer.extend_from_slice(&bytes);
+    AnswerKind::Text
 }
 
 /// Converts a length passed by a script.

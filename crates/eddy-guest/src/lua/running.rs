@@ -13,6 +13,7 @@ use super::mentions::Mentions;
 use super::numbers::{HOOK_FACTOR, HookCode, LuaConstants, constants};
 use super::shared::SharedStores;
 use super::stage::{LuaHook, LuaHookContext};
+use super::stats::{LuaStats, LuaStatsScope};
 use super::vm::{Vm, VmFault, VmLimits};
 
 /// VM with a loaded script, ready for hooks.
@@ -58,6 +59,7 @@ pub(super) struct Recipe {
     pub(super) host: Arc<dyn HostApi>,
     pub(super) stores: Arc<SharedStores>,
     pub(super) contexts: Arc<Contexts>,
+    pub(super) stats: Arc<LuaStatsScope>,
     pub(super) limits: VmLimits,
     pub(super) chunk: CString,
     pub(super) text: Box<[u8]>,
@@ -75,7 +77,10 @@ impl LuaInstance {
     pub(super) fn new(recipe: &Recipe) -> Result<Self, VmFault> {
         let vm = Vm::new(&recipe.limits)?;
         let (host, stores, contexts) = (&recipe.host, &recipe.stores, &recipe.contexts);
-        let stage = LuaHookContext::new(Arc::clone(host), Arc::clone(stores), Arc::clone(contexts));
+        let stats = LuaStats::new(Arc::clone(&recipe.stats));
+        let mut stage =
+            LuaHookContext::new(Arc::clone(host), Arc::clone(stores), Arc::clone(contexts), stats);
+        stage.keeps_request = recipe.mentions.request_headers;
         let stage = NonNull::from(Box::leak(Box::new(stage)));
         let mut new = Self { vm, stage, has_request: false, has_response: false, is_full: false };
         let functions = LuaHostFunctions::of(stage.as_ptr(), recipe.mentions.is_of_bodies());
@@ -221,12 +226,14 @@ impl Drop for LuaInstance {
 
 /// Host's Lua code of the VM in load order, after `layout.lua`; each file gets a table with the constants and the
 /// results of those before.
-const API: [&str; 6] = [
+const API: [&str; 8] = [
     include_str!("api/json.lua"),
+    include_str!("api/log.lua"),
     include_str!("api/headers.lua"),
     include_str!("api/body.lua"),
     include_str!("api/call.lua"),
     include_str!("api/info.lua"),
+    include_str!("api/stats.lua"),
     include_str!("api/handle.lua"),
 ];
 

@@ -12,6 +12,7 @@ use eddy_filter::{
 use super::mentions::Mentions;
 use super::running::{LuaInstance, Recipe};
 use super::shared::{SharedLimits, SharedStores};
+use super::stats::LuaStatsScope;
 use super::vm::VmLimits;
 use super::worker::Worker;
 use crate::failure::GuestFailure;
@@ -59,6 +60,7 @@ pub struct LuaScript {
     recipe: Recipe,
     workers: Box<[Mutex<Worker>]>,
     info: FilterInfo,
+    has_hooks: bool,
 }
 
 impl LuaScript {
@@ -75,22 +77,22 @@ impl LuaScript {
             host: Arc::clone(host),
             stores: SharedStores::of(source.filter, source.limits.shared),
             contexts: Arc::default(),
+            stats: LuaStatsScope::of(source.filter, &**host),
             limits: source.limits.vm(),
             chunk,
             text: source.text.into(),
             mentions: Mentions::of(source.text),
         };
         let hooks = LuaInstance::new(&recipe).map_err(|fault| refused(fault.to_string()))?.hooks();
-        if hooks == [false, false] {
-            let message = format!(
-                "{}: the script defines neither `envoy_on_request` nor `envoy_on_response`",
-                source.chunk
-            );
-            return Err(refused(message));
-        }
         let workers = (0..host.workers()).map(|_| Mutex::default()).collect();
         let (name, info) = (source.chunk.to_owned(), info_of(hooks, recipe.mentions));
-        Ok(Arc::new_cyclic(|own| Self { own: Weak::clone(own), name, recipe, workers, info }))
+        let has_hooks = hooks != [false, false];
+        Ok(Arc::new_cyclic(|own| Self { own: Weak::clone(own), name, recipe, workers, info, has_hooks }))
+    }
+
+    /// Whether the script defines `envoy_on_request` or `envoy_on_response`. Without both it does nothing.
+    pub fn has_hooks(&self) -> bool {
+        self.has_hooks
     }
 
     /// Creates a filter that runs the script, or a rule's configuration; the script is dropped with the last of them.
@@ -118,7 +120,11 @@ fn info_of([on_request, on_response]: [bool; 2], mentions: Mentions) -> FilterIn
             phases.extend([body, trailers]);
         }
     }
-    FilterInfo { interest: Interest::of(&phases), keeps_length: !mentions.changes_body }
+    FilterInfo {
+        interest: Interest::of(&phases),
+        keeps_length: !mentions.changes_body,
+        expects_tunnels: false,
+    }
 }
 
 impl LuaLimits {
@@ -129,7 +135,7 @@ impl LuaLimits {
             package: self.allows_package,
             ffi: self.allows_ffi,
         };
-        VmLimits { cpu: self.cpu, memory_bytes: self.memory_bytes, allow }
+        VmLimits { cpu: self.cpu, memory_bytes: self.memory_bytes, allow, ..VmLimits::default() }
     }
 }
 

@@ -43,6 +43,8 @@ pub(super) struct LuaMessageLayout {
     pub(super) reply_body: LuaTextRef,
     pub(super) reply_status: u32,
     pub(super) reserved2: u32,
+    /// Request fields, in the response hook.
+    pub(super) request: LuaFieldsView,
 }
 
 /// Fields of a section.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use eddy_filter::{LoadError, LoadResult};
 use mlua_sys as ffi;
 
-use super::vm::{Allowed, Vm, VmFault, VmLimits};
+use super::vm::{Allowed, PATTERN_STEPS, Vm, VmFault, VmLimits};
 use crate::failure::size_text;
 use crate::thread::prepare_thread;
 
@@ -146,6 +146,7 @@ const STEP: c_int = 2;
 const LIMITS: VmLimits = VmLimits {
     cpu: Duration::from_secs(2),
     memory_bytes: 1 << 30,
+    pattern_steps: PATTERN_STEPS,
     allow: Allowed { os: true, io: true, package: true, ffi: true },
 };
 

@@ -1,6 +1,7 @@
 //! Context of a running hook: its view, its changes and its host services.
 
 use std::mem;
+use std::net::{IpAddr, SocketAddr};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use super::numbers::BodySeen;
 use super::order::LuaOutboundRequest;
 use super::shared::SharedStores;
 use super::shown::{LuaFieldsView, LuaMessageLayout, LuaTextRef};
+use super::stats::LuaStats;
 use crate::failure::GuestFailure;
 use crate::guest::scheme;
 
@@ -28,6 +30,9 @@ pub(super) struct LuaHookContext {
     pub(super) host: Arc<dyn HostApi>,
     pub(super) stores: Arc<SharedStores>,
     pub(super) contexts: Arc<Contexts>,
+    pub(super) stats: LuaStats,
+    /// Whether response hooks may read request headers after a wait.
+    pub(super) keeps_request: bool,
     /// Edits of this entry.
     edits: EditLog,
     head: KeptFields,
@@ -96,7 +101,12 @@ impl LuaHook {
 }
 
 impl LuaHookContext {
-    pub(super) fn new(host: Arc<dyn HostApi>, stores: Arc<SharedStores>, contexts: Arc<Contexts>) -> Self {
+    pub(super) fn new(
+        host: Arc<dyn HostApi>,
+        stores: Arc<SharedStores>,
+        contexts: Arc<Contexts>,
+        stats: LuaStats,
+    ) -> Self {
         Self {
             shown: LuaMessageLayout::default(),
             view: None,
@@ -104,6 +114,8 @@ impl LuaHookContext {
             host,
             stores,
             contexts,
+            stats,
+            keeps_request: false,
             edits: EditLog::new(),
             head: KeptFields::default(),
             trailers: KeptFields::default(),
@@ -149,6 +161,8 @@ impl LuaHookContext {
         shown.has_piece = matches!(view.phase, Phase::RequestBody | Phase::ResponseBody);
         shown.head = LuaFieldsView::of(if is_response { response.fields } else { view.request.fields });
         shown.trailers = LuaFieldsView::of(view.trailers);
+        shown.request =
+            if is_response { LuaFieldsView::of(view.request.fields) } else { LuaFieldsView::default() };
         shown.method = LuaTextRef::of(view.request.method_name);
         shown.target = LuaTextRef::of(view.request.target);
         shown.authority = LuaTextRef::of(view.request.authority);
@@ -206,7 +220,8 @@ impl LuaHookContext {
         self.metadata.as_ref().or_else(|| self.view()?.about().metadata)
     }
 
-    /// Returns a copy of the view with the hook's changes; the headers of the other direction are left out.
+    /// Returns a copy of the view with the hook's changes; the headers of the other direction are left out, unless the
+    /// script reads them.
     pub(super) fn kept(&self) -> Option<KeptView> {
         let view = self.view()?;
         let mut now = *view;
@@ -214,7 +229,11 @@ impl LuaHookContext {
         let is_reversed = view.phase.is_reversed();
         let change_to =
             |fields| if self.is_copied(EditedSection::Head) { self.head.fields() } else { fields };
-        now.request.fields = if is_reversed { Fields::default() } else { change_to(view.request.fields) };
+        now.request.fields = match (is_reversed, self.keeps_request) {
+            (false, _) => change_to(view.request.fields),
+            (true, true) => view.request.fields,
+            (true, false) => Fields::default(),
+        };
         if let Some(response) = &mut now.response {
             response.fields = if is_reversed { change_to(response.fields) } else { Fields::default() };
             response.status = u16::try_from(self.shown.status).unwrap_or(response.status);
@@ -269,12 +288,16 @@ impl LuaHookContext {
                 self.metadata = Some(noted);
                 outcome.map_err(|full| full.to_string())?;
             }
+            FilterEdit::Endpoint { address, .. } if !is_ip_address(address) => {
+                return Err("host is not a valid IP address".to_owned());
+            }
             FilterEdit::BodyAppend(_)
             | FilterEdit::BodyPrepend(_)
             | FilterEdit::BodyDrain(_)
             | FilterEdit::Reply { .. }
             | FilterEdit::ReplyField { .. }
             | FilterEdit::ReplyGrpc(_)
+            | FilterEdit::Trailer { .. }
             | FilterEdit::ClearRoute
             | FilterEdit::Endpoint { .. }
             | FilterEdit::Fault(_)
@@ -363,6 +386,13 @@ impl LuaHookContext {
             Own::Body => self.shown.body = shown,
         }
     }
+}
+
+/// Whether a text is an IP address, with or without a port.
+fn is_ip_address(text: &[u8]) -> bool {
+    let Ok(text) = str::from_utf8(text) else { return false };
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    text.parse::<SocketAddr>().is_ok() || bare.parse::<IpAddr>().is_ok()
 }
 
 const COPY_BYTES_KEPT_MAX: usize = 16 * 1024;

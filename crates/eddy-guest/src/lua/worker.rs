@@ -149,6 +149,7 @@ impl Worker {
                 Ok(mut running) => {
                     self.last_token = self.last_token.max(u64::from(worker) << 48);
                     running.stage().order.last_token = self.last_token;
+                    running.stage().stats.lane = usize::from(worker);
                     self.running = Some(running);
                 }
                 Err(fault) => {

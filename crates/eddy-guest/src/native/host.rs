@@ -6,8 +6,8 @@ use std::slice;
 use std::sync::{Arc, OnceLock};
 
 use eddy_filter::{
-    CallBond, EDITS_BYTES_MAX, FilterLogLevel, FilterOutboundRequest, Handle, HostApi, HostError, MetricKind,
-    Verdict,
+    CallBond, EDITS_BYTES_MAX, FilterLogLevel, FilterOutboundRequest, Handle, HostApi, HostError,
+    METRIC_TEXT_BYTES_MAX, MetricKind, Verdict,
 };
 use eddy_ids::Millis;
 
@@ -36,6 +36,11 @@ pub(crate) fn install(host: &Arc<dyn HostApi>) -> Result<&'static abi::HostTable
         return Err("this process already has another filter host".to_owned());
     }
     Ok(&installed.table)
+}
+
+/// Returns the host of all guests, once it is installed.
+pub(crate) fn installed() -> Option<&'static Arc<dyn HostApi>> {
+    HOST.get().map(|installed| &installed.host)
 }
 
 fn table_of(host: &dyn HostApi) -> abi::HostTable {
@@ -131,7 +136,8 @@ unsafe extern "C" fn metric(
             return Err(HostError::Invalid);
         }
         // SAFETY: by the ABI the guest's bytes are valid until this function returns.
-        let name = unsafe { bytes_of(name, name_len, NAME_BYTES_MAX) }.map_err(|_| HostError::Invalid)?;
+        let name =
+            unsafe { bytes_of(name, name_len, METRIC_TEXT_BYTES_MAX) }.map_err(|_| HostError::Invalid)?;
         let name = str::from_utf8(name).map_err(|_| HostError::Invalid)?;
         let kind = MetricKind::from_number(kind).ok_or(HostError::Invalid)?;
         let bounds: &[u64] = match bounds_len as usize {

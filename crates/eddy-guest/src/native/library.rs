@@ -132,6 +132,7 @@ impl NativeEntryPoints {
         let said = FilterInfo {
             interest: Interest::from_bits(info.interest),
             keeps_length: info.flags & abi::FILTER_READS_BODY != 0,
+            expects_tunnels: info.flags & abi::FILTER_EXPECTS_TUNNELS != 0,
         };
         Ok((info.filter, said))
     }

@@ -7,7 +7,7 @@
 pub(crate) mod abi;
 pub(crate) mod answer;
 pub(crate) mod crossing;
-mod elf;
+pub(crate) mod elf;
 pub(crate) mod host;
 mod identity;
 mod library;
@@ -17,5 +17,4 @@ mod registry;
 pub use elf::{GoRuntime, go_runtime};
 pub use identity::FileIdentity;
 pub use library::NativeLibrary;
-pub use registry::needs_new_process;
-pub(crate) use registry::stop_all;
+pub(crate) use registry::{claim_go_runtime, needs_new_process, stop_all};

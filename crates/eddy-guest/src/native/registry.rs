@@ -64,7 +64,7 @@ impl NativeLibrary {
 ///
 /// A library is never closed, so a changed or replaced file still has its old code here. A process has one Go runtime,
 /// that of the first library that contains one.
-pub fn needs_new_process(path: &Path) -> bool {
+pub(crate) fn needs_new_process(path: &Path) -> bool {
     let Ok(identity) = FileIdentity::of(path) else { return false };
     let registry = lock(&REGISTRY);
     let is_stale = |known: &Arc<NativeLibrary>| {
@@ -99,6 +99,17 @@ impl Registry {
         self.go = Some(path.to_owned());
         Ok(())
     }
+}
+
+/// Records that the library at this path is about to be opened, if it contains a Go runtime.
+///
+/// # Errors
+/// The file cannot be read or is not a library, the process already has a Go runtime, or this is the main thread.
+pub(crate) fn claim_go_runtime(path: &Path) -> Result<(), String> {
+    if go_runtime(path).map_err(|error| error.to_string())? == GoRuntime::None {
+        return Ok(());
+    }
+    lock(&REGISTRY).record_go_runtime(path)
 }
 
 fn is_main_thread() -> bool {

@@ -5,20 +5,23 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use eddy_filter::{
-    Direction, EndedExchange, ExchangeView, FilterInvocation, FilterLogLevel, LibraryCall, Phase, Verdict,
+    Direction, EndedExchange, ExchangeView, FilterInvocation, FilterLogLevel, LibraryCall, Phase, StreamPart,
+    Verdict,
 };
 use proxy_wasm_host::abi::{Action, Callback};
 use proxy_wasm_host::{CallId, ContextId, ModuleFault, QueueId, Rest, Vm};
 use slab::Slab;
 
-use super::embedding::{CallAnswer, CallToken, Embedding, PausedMessage, Plugin, RequestedActions};
+use super::embedding::{
+    CallAnswer, CallToken, Embedding, GrpcDelivery, PausedMessage, Plugin, RequestedActions,
+};
 use super::machine::{CallbackFailure, PluginVm, StreamPhaseView};
-use super::message_view::MessageSection;
 use super::module::ModuleShared;
 use super::settings::Isolation;
 use super::standby_instances::StandbyInstances;
 use crate::failure::GuestFailure;
 use crate::guest::index_of;
+use crate::message_view::MessageSection;
 
 /// State of a module on one worker.
 #[derive(Default)]
@@ -315,6 +318,24 @@ impl WorkerInstance {
         self.report(module, id, told, own);
     }
 
+    /// Delivers a part of the response to a plugin's gRPC call.
+    pub(super) fn deliver_grpc(&mut self, module: ModuleContext<'_>, token: CallToken, part: StreamPart<'_>) {
+        let own = self.owners.get(&token.generation).copied();
+        let stream = own.and_then(|key| self.streams.get_mut(key));
+        let machine = match stream.and_then(|stream| stream.machine.as_deref_mut()) {
+            Some(machine) => Some(machine),
+            None => self.machine.as_mut().filter(|_| token.generation == self.generation),
+        };
+        let Some(machine) = machine else { return };
+        let Some(plugin) = machine.embedding().grpc_plugin(token.call) else { return };
+        let told = machine.deliver_grpc(&plugin, token.call, part);
+        if !told.as_ref().is_err_and(|broken| broken.is_lost) {
+            machine.embedding().grpc_delivery = GrpcDelivery::default();
+        }
+        machine_settle(machine, module.kernel, &told);
+        self.report(module, plugin.id, told, own);
+    }
+
     /// Delivers a tick to a plugin.
     pub(super) fn tick(
         &mut self,
@@ -399,7 +420,7 @@ fn call_back(
     context: ContextId,
     view: &ExchangeView<'_>,
 ) -> Result<Action, ModuleFault> {
-    let rest = Rest::of_end(view.is_end);
+    let rest = Rest::of_end(view.is_end && !vm.host().message_view.has_new_trailers);
     match view.phase {
         Phase::RequestHead => {
             let count = vm.host().message_view.count(MessageSection::Request);
@@ -450,7 +471,11 @@ fn verdict_of(
     let may_collect = !view.is_end && !view.is_buffered && !has_calls;
     match view.phase {
         // The module waits for the body and then gets all of it.
-        Phase::RequestHead | Phase::ResponseHead if may_collect && is_body_wanted => Verdict::Buffer,
+        Phase::RequestHead | Phase::ResponseHead
+            if may_collect && is_body_wanted && action == Action::Pause =>
+        {
+            Verdict::Buffer
+        }
         Phase::RequestBody | Phase::ResponseBody if may_collect => Verdict::Buffer,
         Phase::RequestHead
         | Phase::RequestBody

@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use eddy_filter::{
     EventKind, FilterEvent, FilterInfo, FilterLibrary, HostApi, Interest, LibraryCall, LibraryKeepAlive,
-    LoadError, LoadResult, Phase,
+    LoadError, LoadResult, Phase, StreamEvent,
 };
 use eddy_ids::Millis;
 use proxy_wasm_host::abi::Callback;
 use proxy_wasm_host::{Image, QueueId, Sandbox, SharedView, WasmVmLimits};
 
 use super::cell::{ModuleContext, WorkerInstance};
-use super::embedding::{CallAnswer, CallToken, Common, Metrics, Plugin, Queues};
+use super::embedding::{CallAnswer, CallToken, Common, Metrics, Plugin, Queues, UnknownFunctions};
 use super::machine::PluginVm;
 use super::module::{ModuleShared, SERVICES, compile};
 use super::settings::{Isolation, WasmSettings};
@@ -66,14 +66,9 @@ impl WasmLibrary {
         };
         let engine = engine(cache).map_err(failed)?;
         let module = compile(&engine, &settings.module).map_err(failed)?;
-        let call_ticks_max = ticks(settings.cpu);
-        let start_time = match settings.isolation {
-            Isolation::Worker => START_TIME_MAX.max(settings.cpu),
-            Isolation::Stream => settings.cpu,
-        };
         let mut limits = WasmVmLimits::default();
-        limits.call_ticks_max = call_ticks_max;
-        limits.start_ticks_max = ticks(start_time);
+        limits.call_ticks_max = ticks(settings.cpu);
+        limits.start_ticks_max = ticks(settings.start_cpu);
         limits.cpu_tick = Some(TICK);
         limits.memory_bytes_max = usize::try_from(settings.memory_bytes).unwrap_or(usize::MAX);
         let mut sandbox = Sandbox::default();
@@ -97,9 +92,10 @@ impl WasmLibrary {
                     host: Arc::clone(host),
                     metrics: Metrics::default(),
                     queues,
+                    unknown: UnknownFunctions::default(),
                     name,
                     cpu: settings.cpu,
-                    start_time,
+                    start_cpu: settings.start_cpu,
                     memory_bytes: settings.memory_bytes,
                 }),
                 image,
@@ -146,7 +142,7 @@ impl WasmLibrary {
             root_id: root_id.to_owned(),
             configuration: config.as_bytes().into(),
         });
-        let refused = |failure: GuestFailure| LoadError::Refused { message: failure.why };
+        let refused = |failure: GuestFailure| LoadError::Refused { message: self.explained(failure).why };
         self.kernel.common.metrics.show_failures(&*self.kernel.common.host, id);
         self.kernel.plugins.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&plugin));
         let plugins = self.kernel.plugins();
@@ -181,6 +177,42 @@ impl WasmLibrary {
             }
         }
         Ok(number as u64 + 1)
+    }
+
+    /// Adds to the failure of a trial start the time that the module needs for its start, if it was too long.
+    fn explained(&self, failure: GuestFailure) -> GuestFailure {
+        if !self.kernel.is_trial || !failure.is_of_start {
+            return failure;
+        }
+        let plugins = self.kernel.plugins();
+        let mut time = self.kernel.common.start_cpu;
+        if time >= START_TIME_TRIED_MAX {
+            return failure;
+        }
+        while time < START_TIME_TRIED_MAX {
+            time = (time * 2).min(START_TIME_TRIED_MAX);
+            let mut limits = self.kernel.image.limits().clone();
+            limits.start_ticks_max = ticks(time);
+            let image = self.kernel.image.with_limits(limits);
+            match PluginVm::start_in(&image, &self.kernel, &plugins) {
+                Ok(_) => {
+                    let text = format!("{failure}; it starts with `start_cpu: {}ms`", time.as_millis());
+                    return failure.with_message(text);
+                }
+                Err(again) if again.is_of_start => {}
+                Err(other) => {
+                    let text = format!("{failure}; with `start_cpu: {}ms`, {other}", time.as_millis());
+                    return failure.with_message(text);
+                }
+            }
+        }
+        let text = format!("{failure}; it does not start within {START_TIME_TRIED_MAX:?} either");
+        failure.with_message(text)
+    }
+
+    /// Returns the functions that the module imports and eddy does not have: a call returns an error.
+    pub fn unsupported_imports(&self) -> Vec<&'static str> {
+        self.kernel.image.module().unsupported_imports().collect()
     }
 
     /// Notifies a plugin of an item in its queue.
@@ -230,6 +262,18 @@ impl FilterLibrary for WasmLibrary {
         &self.kernel.common.name
     }
 
+    fn stream_event(&self, event: &StreamEvent<'_>) {
+        let token = CallToken::of_number(event.token);
+        debug_assert_eq!(token.worker, event.worker, "a stream belongs to the worker of its instance");
+        if let Some(cell) = self.cells.get(usize::from(token.worker)) {
+            lock(cell).deliver_grpc(self.context(), token, event.part);
+        }
+    }
+
+    fn supplies_bodies(&self) -> bool {
+        true
+    }
+
     fn run(&self, call: &mut LibraryCall<'_>) {
         if let Some(cell) = self.cells.get(usize::from(call.worker)) {
             lock(cell).run(self.context(), call);
@@ -275,7 +319,7 @@ impl WasmLibrary {
         let owner = reclaim_queue.owner(LibraryKeepAlive::default(), move || drop(library));
         // SDKs export every callback, so exports do not tell whether a module changes bodies. A module that changes the
         // length must change `content-length`, as on other proxies.
-        let info = FilterInfo { interest: self.interest(), keeps_length: true };
+        let info = FilterInfo { interest: self.interest(), keeps_length: true, expects_tunnels: false };
         Ok(CreatedFilter { number, info, owner })
     }
 
@@ -359,5 +403,5 @@ const PHASES: [(Phase, Callback); 8] = [
     (Phase::Log, Callback::Done),
 ];
 
-/// Time limit of each start step if no exchange waits for it.
-const START_TIME_MAX: Duration = Duration::from_secs(1);
+/// Maximum time of a start step that a trial attempts, to find the time that a module needs.
+const START_TIME_TRIED_MAX: Duration = Duration::from_secs(2);

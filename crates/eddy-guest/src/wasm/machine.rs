@@ -3,11 +3,12 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use eddy_filter::{EditLog, ExchangeView, FilterLimit};
+use eddy_filter::{EditLog, ExchangeView, StreamPart};
 use eddy_ids::Millis;
 use proxy_wasm_host::abi::Callback;
 use proxy_wasm_host::{
-    ContextId, ModuleFault, ModuleFaultKind, Plugin as Configuration, PluginStartError, StartError, Vm,
+    CallId, ContextId, Image, ModuleFault, ModuleFaultKind, Plugin as Configuration, PluginStartError,
+    StartError, Vm,
 };
 
 use super::embedding::{Common, Embedding, Plugin};
@@ -71,9 +72,21 @@ impl PluginVm {
     /// # Errors
     /// The reason of the failure, with the module's log messages.
     pub(super) fn start(kernel: &ModuleShared, plugins: &[Arc<Plugin>]) -> Result<Self, GuestFailure> {
+        Self::start_in(&kernel.image, kernel, plugins)
+    }
+
+    /// As [`Self::start`], with this image in place of the library's.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    pub(super) fn start_in(
+        image: &Image<Embedding>,
+        kernel: &ModuleShared,
+        plugins: &[Arc<Plugin>],
+    ) -> Result<Self, GuestFailure> {
         let mut embedding = Embedding::new(Arc::clone(&kernel.common), kernel.shared.clone());
         embedding.current = plugins.first().map(Arc::clone);
-        let vm = kernel.image.instantiate(embedding).map_err(|error| match error {
+        let vm = image.instantiate(embedding).map_err(|error| match error {
             StartError::Busy { .. } => error.to_string().into(),
             StartError::Limits { reason } => {
                 GuestFailure::of_memory("wasm.memory", kernel.common.memory_bytes, &reason)
@@ -214,6 +227,47 @@ impl PluginVm {
         answer
     }
 
+    /// Delivers a part of the response to a plugin's gRPC call: all of a stream's response, but of a call with one message
+    /// only that message, or the status if there is none, as Envoy does.
+    ///
+    /// # Errors
+    /// The failure of a callback.
+    pub(super) fn deliver_grpc(
+        &mut self,
+        plugin: &Arc<Plugin>,
+        call: u32,
+        part: StreamPart<'_>,
+    ) -> Result<(), CallbackFailure> {
+        let Some(root) = self.root(plugin.number) else { return Ok(()) };
+        let Some(news) = self.embedding().take_grpc(call, part) else { return Ok(()) };
+        let id = CallId(call);
+        if let Some(metadata) = news.initial_metadata {
+            let count = metadata.fields.len();
+            self.embedding().grpc_delivery.metadata = metadata;
+            self.enter(plugin, None, |vm| vm.on_grpc_receive_initial_metadata(root, id, count))?;
+        }
+        for message in news.messages {
+            // The module may have cancelled the call in a callback.
+            if !news.is_last && !self.embedding().has_grpc(call) {
+                break;
+            }
+            let length = message.len();
+            self.embedding().grpc_delivery.message = message;
+            self.enter(plugin, None, |vm| vm.on_grpc_receive(root, id, length))?;
+        }
+        if let Some(metadata) = news.trailing_metadata {
+            let count = metadata.fields.len();
+            self.embedding().grpc_delivery.metadata = metadata;
+            self.enter(plugin, None, |vm| vm.on_grpc_receive_trailing_metadata(root, id, count))?;
+        }
+        if let Some(outcome) = news.outcome {
+            let code = outcome.code;
+            self.embedding().grpc_delivery.outcome = Some(outcome);
+            self.enter(plugin, None, |vm| vm.on_grpc_close(root, id, code))?;
+        }
+        Ok(())
+    }
+
     /// Performs requests of the module that outlast its callback: resumes streams and schedules ticks.
     pub(super) fn settle(&mut self, kernel: &ModuleShared) {
         let embedding = self.vm.host_mut();
@@ -263,10 +317,7 @@ fn failure_of(common: &Common, fault: &ModuleFault) -> GuestFailure {
     match fault.kind() {
         ModuleFaultKind::Memory => GuestFailure::of_memory("wasm.memory", common.memory_bytes, fault),
         ModuleFaultKind::NoMemory => GuestFailure::of_own_memory(fault),
-        ModuleFaultKind::Deadline if is_start(fault) && common.start_time > common.cpu => {
-            let why = format!("it did not start within {:?}: {fault}", common.start_time);
-            GuestFailure { limit: Some(FilterLimit::Cpu), why }
-        }
+        ModuleFaultKind::Deadline if is_start(fault) => GuestFailure::of_start(common.start_cpu, fault),
         ModuleFaultKind::Deadline => GuestFailure::of_cpu("wasm.cpu", common.cpu, fault),
         ModuleFaultKind::Trap
         | ModuleFaultKind::StackOverflow

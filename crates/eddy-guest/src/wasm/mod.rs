@@ -5,13 +5,12 @@
 //! fail according to the filter's failure policy, and the next exchange gets another VM.
 //!
 //! `library.rs` is the interface to eddy, `cell.rs` the state of one worker, `machine.rs` a VM. `embedding/` implements
-//! the host functions, `message_view/` the view of an exchange.
+//! the host functions, `crate::message_view` the view of an exchange.
 
 mod cell;
 mod embedding;
 mod library;
 mod machine;
-mod message_view;
 mod module;
 mod property;
 mod settings;
@@ -20,4 +19,5 @@ mod token;
 
 pub use library::WasmLibrary;
 pub(crate) use library::stop_all;
+pub(crate) use property::of_exchange as exchange_property;
 pub use settings::{Isolation, WasmSettings};

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use eddy_filter::{ExchangeView, field_json, field_places};
 use eddy_http::Version;
 
-use super::message_view::{MessageSection, MessageView};
 use crate::guest::scheme;
+use crate::message_view::{MessageSection, MessageView};
 
 /// Returns a property of the current exchange; `None` if it does not exist, or not in this phase.
 pub(crate) fn of_exchange<'a>(message_view: &'a MessageView, path: &[&[u8]]) -> Option<Cow<'a, [u8]>> {

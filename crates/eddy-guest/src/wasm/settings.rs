@@ -18,6 +18,8 @@ pub struct WasmSettings {
     pub memory_bytes: u64,
     /// Maximum CPU time per call.
     pub cpu: Duration,
+    /// Maximum CPU time of each step of a start.
+    pub start_cpu: Duration,
     /// Environment variables that the module sees.
     pub env: Vec<(String, String)>,
 }

@@ -173,7 +173,8 @@ pub(crate) const CALL_TIME_MAX: Duration = Duration::from_millis(500);
 /// Module, built and compiled once for all tests of the process.
 static MODULE: LazyLock<Option<LinearModule>> = LazyLock::new(|| {
     let path = build("sdk/go", "./internal/linear/testmodule", Into::Module, "gotest.wasm")?;
-    let limits = LinearLimits { memory_bytes_max: 64 << 20, call_time_max: CALL_TIME_MAX };
+    let limits =
+        LinearLimits { memory_bytes_max: 64 << 20, call_time_max: CALL_TIME_MAX, ..LinearLimits::default() };
     let bytes = std::fs::read(&path).unwrap();
     assert!(LinearModule::speaks(&bytes));
     let kept = path.with_file_name("modules");

@@ -70,6 +70,57 @@ fn the_cost_of_a_crossing_is_measured() {
     }
 }
 
+/// Script that decodes and compares credentials with string functions alone, as in the benchmark.
+const PLAIN: &str = include_str!("../../../../bench/peers/lua/basic-auth.lua");
+
+#[test]
+fn the_cost_of_plain_string_functions_is_measured() {
+    let play = ScriptHarness::with(PLAIN, patient());
+    let mut exchange = play.exchange();
+    exchange.request = request();
+    let at = LuaTestPhase { is_end: true, ..LuaTestPhase::default() };
+    exchange.repeat(Phase::RequestHead, at, |run| {
+        let time = least(2000, || assert_eq!(run(), Verdict::Continue));
+        println!("credentials decoded by string functions: {time:?}");
+        assert!(time < Duration::from_millis(2), "{time:?}");
+    });
+}
+
+#[test]
+fn the_cost_of_string_functions_is_measured() {
+    for (what, statement) in [
+        ("find of a plain text", "value:find('basic', 1, true)"),
+        ("find of a pattern", "value:find('^%a+ ')"),
+        ("match of one capture", "value:match('^Basic%s+(.+)$')"),
+        ("match of two captures", "('user:password'):match('^(.-):(.*)$')"),
+        ("gmatch, three matches", "local n = 0 for w in ('a, b, c'):gmatch('[^, ]+') do n = n + 1 end"),
+        ("gsub with a text", "value:gsub('=*$', '')"),
+        ("gsub with a table", "('a=1'):gsub('%w', { a = 'b' })"),
+        ("gsub with a function", "('a%20b'):gsub('%%(%x%x)', unescape)"),
+        ("format", "local s = string.format('%s-%d', value, 7)"),
+        ("rep", "local s = ('ab'):rep(3)"),
+    ] {
+        let play = ScriptHarness::with(
+            &format!(
+                "local function unescape(hex) return string.char(tonumber(hex, 16)) end
+                 function envoy_on_request(handle)
+                   local value = handle:headers():get('authorization')
+                   for i = 1, 1000 do {statement} end
+                 end"
+            ),
+            patient(),
+        );
+        let mut exchange = play.exchange();
+        exchange.request = request();
+        let at = LuaTestPhase { is_end: true, ..LuaTestPhase::default() };
+        exchange.repeat(Phase::RequestHead, at, |run| {
+            let time = least(20, || assert_eq!(run(), Verdict::Continue));
+            println!("{what}: {} ns", time.as_nanos() / 1000);
+            assert!(time < Duration::from_millis(50), "{what}: {time:?}");
+        });
+    }
+}
+
 #[test]
 fn the_cost_of_a_header_read_is_measured() {
     for (what, expression) in [

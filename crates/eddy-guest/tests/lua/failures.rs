@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use eddy_filter::{Phase, Verdict};
-use eddy_guest::LuaLimits;
+use eddy_guest::{Guest, LuaLimits, ReclaimQueue};
 
 use crate::support::{LuaTestPhase, ScriptHarness, continues_with, host, load, reason};
 
@@ -18,13 +18,17 @@ fn an_invalid_script_is_refused_with_its_position() {
         "test.lua:2: <name> or '...' expected near 'end'"
     );
     assert_eq!(refused("error('no')"), "test.lua:1: no");
-    assert_eq!(
-        refused("local a = 1"),
-        "test.lua: the script defines neither `envoy_on_request` nor `envoy_on_response`"
-    );
     assert_eq!(refused("envoy_on_request = 5"), "`envoy_on_request` has to be a function");
     assert_eq!(refused("while true do end"), "it used more CPU time than `lua.cpu` allows (10ms)");
     assert!(refused("\x1bLJ\x02").contains("attempt to load"), "no compiled code");
+}
+
+#[test]
+fn a_script_without_hooks_does_nothing() {
+    let script = load("local a = 1", LuaLimits::default(), &host()).expect("it is loaded");
+    let made = script.filter("", "{}", 1, &ReclaimQueue::new(|| ())).expect("it is created");
+    assert!(!script.has_hooks() && Phase::ALL.iter().all(|phase| !made.info.interest.has(*phase)));
+    assert!(ScriptHarness::new("function envoy_on_response() end").script.has_hooks());
 }
 
 #[test]

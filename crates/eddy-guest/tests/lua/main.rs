@@ -5,6 +5,7 @@ mod bodies;
 mod calls;
 mod compiled;
 mod cost;
+mod envoy_api;
 mod failures;
 mod handle;
 mod headers;

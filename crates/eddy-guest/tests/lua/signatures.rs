@@ -35,21 +35,42 @@ fn signatures_are_verified() {
 }
 
 #[test]
+fn a_key_is_passed_as_the_text_that_its_object_returns() {
+    let play = ScriptHarness::new(&format!(
+        "local function bytes(hex) return (hex:gsub('..', function(two) return string.char(tonumber(two, 16)) end)) end
+         local key
+         function envoy_on_request(h)
+           local der, signature = bytes('{EC}'), bytes('{EC_SHA256}')
+           key = h:importPublicKey(der .. 'more', #der)
+           local text = key:get()
+           h:logInfo(tostring(text == der))
+           h:logInfo(tostring(h:verifySignature('sha256', text, signature, #signature, 'signed text', 11)))
+           h:logInfo(tostring(h:importPublicKey(der, #der - 1):get()))
+         end
+         function envoy_on_response(h) h:logInfo(tostring(#key:get())) end"
+    ));
+    assert_eq!(play.request(), continues_with(&[]));
+    assert_eq!(play.response(), continues_with(&[]));
+    assert_eq!(play.said(), ["true", "true", "nil", "91"]);
+}
+
+#[test]
 fn invalid_keys_are_refused() {
     let play = |statement: &str| {
         let text = "local function bytes(hex) return (hex:gsub('..', function(two) return string.char(tonumber(two, 16)) end)) end\n";
         ScriptHarness::new(&format!("{text}function envoy_on_request(h) {statement} end"))
     };
     let cut = &RSA[..RSA.len() - 2];
+    let verify = |key: &str| format!("h:verifySignature('SHA256', {key}, 'a', 1, 'b', 1)");
+    let imported = |key: &str| verify(&format!("h:importPublicKey(bytes('{key}'), {})", key.len() / 2));
     for (statement, expected) in [
-        (format!("h:importPublicKey(bytes('{cut}'), {})", cut.len() / 2), "a SubjectPublicKeyInfo in DER"),
-        ("h:importPublicKey('', 0)".to_owned(), "a SubjectPublicKeyInfo in DER"),
-        (format!("h:importPublicKey(bytes('{ED25519}'))"), "unsupported key: use RSA, or EC on curve"),
+        (imported(cut), "invalid public key: not a public key: expected a SubjectPublicKeyInfo in DER"),
+        (imported(""), "invalid public key: not a public key: expected a SubjectPublicKeyInfo in DER"),
+        (imported(ED25519), "invalid public key: unsupported key: use RSA, or EC on curve"),
         ("h:importPublicKey('ab', 3)".to_owned(), "a length is larger than its data"),
-        (
-            "h:verifySignature('SHA256', {}, 'a', 1, 'b', 1)".to_owned(),
-            "the public key must come from importPublicKey()",
-        ),
+        (verify("{}"), "invalid public key: it must come from importPublicKey()"),
+        (verify("nil"), "invalid public key: it must come from importPublicKey()"),
+        (verify("'text'"), "not a public key: expected a SubjectPublicKeyInfo in DER"),
     ] {
         let came = play(&statement).request();
         let why = reason(&came);

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use eddy_filter::{
     DynamicMetadata, EditLog, EndReason, EndedExchange, EventKind, ExchangeInfo, ExchangeView, FilterEdit,
     FilterEvent, FilterInvocation, FilterLibrary, FilterLogLevel, FilterOutboundRequest, Handle, HostApi,
-    HostError, LibraryCall, LoadError, MetricRegistry, Phase, RequestView, ResponseView, Verdict,
+    HostError, LibraryCall, LoadError, MetricRegistry, Phase, RequestView, ResponseView, TlsInfo, Verdict,
 };
 use eddy_guest::{CreatedFilter, Guest, LuaLimits, LuaScript, LuaSource, ReclaimQueue};
 use eddy_http::{Fields, HeadLimits, Method, RequestHead, ResponseHead};
@@ -113,6 +113,7 @@ pub(crate) struct LuaTestExchange<'a> {
     pub(crate) request: String,
     pub(crate) response: String,
     pub(crate) metadata: DynamicMetadata,
+    pub(crate) tls: Option<TlsInfo<'static>>,
 }
 
 /// Result of a phase.
@@ -163,6 +164,7 @@ impl ScriptHarness {
                 .to_owned(),
             response: "HTTP/1.1 200 OK\r\nServer: origin\r\nContent-Type: text/plain\r\n\r\n".to_owned(),
             metadata: DynamicMetadata::new(),
+            tls: None,
         }
     }
 
@@ -362,6 +364,7 @@ impl LuaTestExchange<'_> {
                 rule: b"site/1",
                 cluster: b"origin",
                 metadata: Some(&self.metadata),
+                tls: self.tls,
                 ..ExchangeInfo::UNKNOWN
             },
         };
@@ -409,7 +412,8 @@ fn shown(edits: &EditLog) -> Vec<String> {
         FilterEdit::BodyAppend(_)
         | FilterEdit::BodyPrepend(_)
         | FilterEdit::BodyDrain(_)
-        | FilterEdit::ReplyGrpc(_) => {
+        | FilterEdit::ReplyGrpc(_)
+        | FilterEdit::Trailer { .. } => {
             format!("{edit:?}")
         }
     };

@@ -232,6 +232,7 @@ fn parts<'a>(edit: &FilterEdit<'a>) -> (u8, u32, Vec<u8>, &'a [u8]) {
         FilterEdit::Fault(why) => nameless(17, 0, why),
         FilterEdit::LimitFault { limit, why } => nameless(17, limit as u32, why),
         FilterEdit::ReplyGrpc(number) => nameless(18, number, b""),
+        FilterEdit::Trailer { change, name, value } => (19, change as u32, name.to_vec(), value),
     }
 }
 

@@ -120,6 +120,9 @@ impl AccessLogEntry for AccessRecord<'_> {
             out.push(b'"');
         }
         put!(out, " config={}", self.config);
+        if let Some(violation) = self.fault.and_then(Fault::violation) {
+            put!(out, " violation={violation}");
+        }
         if let Some(status) = self.grpc_status {
             put!(out, " grpc_status={status}");
         }
@@ -180,6 +183,9 @@ impl AccessLogEntry for AccessRecord<'_> {
             if let Some(certificate) = certificate {
                 member(out, "tls_subject", certificate.subject.as_bytes());
             }
+        }
+        if let Some(violation) = self.fault.and_then(Fault::violation) {
+            member(out, "violation", violation.as_bytes());
         }
         if let Some(status) = self.grpc_status {
             member(out, "grpc_status", status.as_bytes());
@@ -302,6 +308,23 @@ mod tests {
         let value: serde_json::Value = serde_json::from_slice(&object).unwrap();
         assert_eq!((&value["tenant"], &value["broken"]), (&"acme".into(), &"}\n{".into()));
         assert!(value.get("none").is_none());
+    }
+
+    #[test]
+    fn the_rule_that_a_response_breaks_is_in_the_entry() {
+        let fault = Fault::ResponseHead(eddy_http::HeadFault::LengthRepeated);
+        let record = AccessRecord { reason: fault.reason(), fault: Some(fault), ..record(b"/") };
+        let (mut plain, mut object) = (Vec::new(), Vec::new());
+        record.write_text(&mut plain, "now");
+        record.write_json(&mut object, "now");
+        let plain = String::from_utf8(plain).unwrap();
+        assert!(plain.contains(" reason=response_head "), "{plain}");
+        assert!(plain.contains(" violation=content_length_repeated "), "{plain}");
+        let value: serde_json::Value = serde_json::from_slice(&object).unwrap();
+        assert_eq!(
+            (&value["reason"], &value["violation"]),
+            (&"response_head".into(), &"content_length_repeated".into())
+        );
     }
 
     #[test]

@@ -93,6 +93,7 @@ impl AccessRecord<'_> {
         tag("listener", self.listener.as_bytes());
         tag("config", self.config.as_bytes());
         tag("endpoint_version", without_dash(self.endpoint_version).as_bytes());
+        tag("violation", self.fault.and_then(Fault::violation).unwrap_or_default().as_bytes());
         tag("grpc_status", self.grpc_status.unwrap_or_default().as_bytes());
         tag("step", self.step.unwrap_or_default().as_bytes());
         for (name, value) in self.noted.into_iter().flat_map(AccessMetadata::values) {

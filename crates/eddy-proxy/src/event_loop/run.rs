@@ -189,9 +189,14 @@ async fn receive_filter_messages(worker: Rc<Worker>) {
                 WorkerMessage::Resumed(resumed) => {
                     slots.deliver(resumed);
                 }
-                WorkerMessage::Ordered(order) => {
-                    tokio::task::spawn_local(outbound::serve(Rc::clone(&worker), order));
-                }
+                WorkerMessage::Ordered(order) => match order.upload.clone() {
+                    Some(upload) => {
+                        tokio::task::spawn_local(outbound::serve_stream(Rc::clone(&worker), order, upload));
+                    }
+                    None => {
+                        tokio::task::spawn_local(outbound::serve(Rc::clone(&worker), order));
+                    }
+                },
                 WorkerMessage::Wake(wake) => {
                     tokio::task::spawn_local(outbound::wake(Rc::clone(&worker), wake));
                 }

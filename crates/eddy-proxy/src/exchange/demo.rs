@@ -19,7 +19,8 @@ const PIECES_MAX: u32 = 1_000;
 /// Pause before each piece.
 const PAUSE: Millis = Millis::new(500);
 const PAUSE_MAX: Millis = Millis::new(60_000);
-/// Maximum body size of `/fixed`.
+/// Body size of `/fixed`, unless the query sets it, and the maximum.
+const FIXED_BYTES: usize = 13;
 const FIXED_BYTES_MAX: usize = 1024 * 1024;
 /// Maximum number of bytes echoed.
 const ECHO_BYTES_MAX: usize = 64 * 1024;
@@ -32,10 +33,18 @@ pub(crate) fn prepare(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     exchange.status = 200;
     match exchange.path.as_slice() {
         b"/fixed" => {
-            let bytes = number(query, "bytes").unwrap_or(13).min(FIXED_BYTES_MAX as u64);
             exchange.scratch.clear();
-            let line = b"Hello, world\n".iter().copied().cycle();
-            exchange.scratch.extend(line.take(usize::try_from(bytes).unwrap_or(FIXED_BYTES_MAX)));
+            match fixed_bytes(query) {
+                Some(bytes) => {
+                    let line = b"Hello, world\n".iter().copied().cycle();
+                    exchange.scratch.extend(line.take(bytes));
+                }
+                None => {
+                    let refusal = format!("bytes: a number from 0 to {FIXED_BYTES_MAX}\n");
+                    exchange.scratch.extend_from_slice(refusal.as_bytes());
+                    exchange.status = 400;
+                }
+            }
             exchange.local.body = LocalBody::Scratch;
         }
         b"/slow" => {
@@ -133,9 +142,21 @@ async fn pause(ctx: &mut ExchangeCx<'_>, pause: Millis) {
     .await;
 }
 
+/// Returns the body size that `/fixed` is asked for; `None` when it is not a number up to the limit.
+fn fixed_bytes(query: &[u8]) -> Option<usize> {
+    let Some(written) = parameter(query, "bytes") else { return Some(FIXED_BYTES) };
+    std::str::from_utf8(written).ok()?.parse().ok().filter(|bytes| *bytes <= FIXED_BYTES_MAX)
+}
+
 /// Returns the value of a query parameter, if it is a number.
 fn number(query: &[u8], name: &str) -> Option<u64> {
-    let query = std::str::from_utf8(query).ok()?;
-    let pair = query.split('&').filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name)?;
-    pair.1.parse().ok()
+    std::str::from_utf8(parameter(query, name)?).ok()?.parse().ok()
+}
+
+/// Returns the value of a query parameter.
+fn parameter<'q>(query: &'q [u8], name: &str) -> Option<&'q [u8]> {
+    query.split(|byte| *byte == b'&').find_map(|pair| {
+        let value = pair.strip_prefix(name.as_bytes())?;
+        value.strip_prefix(b"=")
+    })
 }

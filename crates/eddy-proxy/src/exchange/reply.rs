@@ -53,6 +53,7 @@ pub(crate) async fn send(ctx: &mut ExchangeCx<'_>) -> ExchangePhase {
     let drip = if let LocalBody::Drip(drip) = ctx.exchange.local.body { Some(drip) } else { None };
     let sent = match (flush(ctx).await, drip) {
         (Ok(()), Some(drip)) => Box::pin(demo::drip(ctx, drip)).await,
+        (Ok(()), None) if filter::is_streaming(ctx) => Box::pin(filter::stream(ctx)).await,
         (sent, _) => sent,
     };
     if let Err(fault) = sent {
@@ -146,7 +147,7 @@ async fn write_filtered(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
         location: (!location.is_empty()).then_some(&location),
         body_len: body.len() as u64,
         keep_alive: true,
-        grpc: grpc_reply(&local, || &format, &scratch),
+        grpc: grpc_reply(&local, || format.as_slice(), &scratch),
         ..LocalReply::new(exchange.status)
     };
     filter::local(ctx, &reply, if has_body { &body } else { &[] }).await?;
@@ -154,7 +155,7 @@ async fn write_filtered(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
     ctx.exchange.is_local = true;
     ctx.exchange.is_answered = true;
     answer::write(ctx, HeadSource::Filters, is_swallowed)?;
-    if !ctx.exchange.answer.is_end_staged() {
+    if !ctx.exchange.answer.is_end_staged() && !filter::is_streaming(ctx) {
         ctx.exchange.answer.finish(Fields::default());
     }
     Ok(())

@@ -4,6 +4,7 @@
 //! stay buffered, and are its next request if the endpoint refuses.
 
 use eddy_config::{Action, Connect, WEBSOCKET};
+use eddy_filter::HttpFilterChain;
 use eddy_http::{
     HeadFault, Method, RequestBody, ResponseBody, is_websocket_key, websocket_accept, websocket_key,
 };
@@ -27,9 +28,11 @@ pub(crate) fn decide(ctx: &mut ExchangeCx<'_>, is_shared: bool) -> Result<(), Fa
         return Ok(());
     }
     let action = ctx.route.action();
+    // Its configuration is refused where tunnels are allowed expressly.
+    let is_filtered = ctx.route.chain.as_ref().is_some_and(|chain| expects_tunnels(&chain.chain));
     if head.method == Method::Connect {
         upgrade.stage = match action.map_or(Connect::Refuse, |action| action.upgrades.connect) {
-            _ if is_shared => return Err(Fault::RequestHead(HeadFault::ConnectRefused)),
+            _ if is_shared || is_filtered => return Err(Fault::RequestHead(HeadFault::ConnectRefused)),
             Connect::Refuse => return Err(Fault::RequestHead(HeadFault::ConnectRefused)),
             Connect::Pass => UpgradeStage::Connect,
             Connect::Open => UpgradeStage::Open,
@@ -43,6 +46,7 @@ pub(crate) fn decide(ctx: &mut ExchangeCx<'_>, is_shared: bool) -> Result<(), Fa
         let is_proper = !is_websocket || (key.is_some() && head.method == Method::Get);
         is_proper
             && (is_websocket || !is_shared)
+            && !is_filtered
             && action.is_some_and(|action: &Action| action.upgrades.allow(protocol))
     };
     match head.upgrades(head_bytes).find(is_takeable) {
@@ -57,6 +61,11 @@ pub(crate) fn decide(ctx: &mut ExchangeCx<'_>, is_shared: bool) -> Result<(), Fa
         None if head.wants_tunnel() => Err(Fault::RequestHead(HeadFault::ConnectRefused)),
         None => Ok(()),
     }
+}
+
+/// Whether a filter of the chain is meant to see the data of tunnels, which no filter does.
+fn expects_tunnels(chain: &HttpFilterChain) -> bool {
+    chain.steps().iter().any(|step| !step.is_disabled && step.filter.info.expects_tunnels)
 }
 
 /// Adds the `Sec-WebSocket-Key` of HTTP/1.1 to an extended `CONNECT`; a key that the client has sent is replaced.

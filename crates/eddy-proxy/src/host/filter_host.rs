@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock, Weak};
 
 use eddy_filter::{
     CallBond, CallLimits, EDITS_BYTES_MAX, FilterLibrary, FilterLogLevel, FilterOutboundRequest, Handle,
-    HandleTable, HostApi, HostError, MetricKind, MetricRegistry, Verdict, Wake,
+    HandleTable, HostApi, HostError, MetricKind, MetricRegistry, StreamData, Verdict, Wake,
 };
 use eddy_ids::Shared;
 use eddy_io::{SharedPage, monotonic_time};
@@ -156,6 +156,40 @@ impl FilterHost {
         }
     }
 
+    /// Validates a request of a filter, unless the exchange that waits for it is over.
+    fn check_order(&self, request: &FilterOutboundRequest<'_>) -> Result<OutboundOrder, HostError> {
+        let is_over = request.exchange.is_some_and(|exchange| !self.table.is_open(exchange));
+        if is_over && request.bond == CallBond::Awaited {
+            return Err(HostError::Gone);
+        }
+        let clusters = self.clusters.read().unwrap_or_else(PoisonError::into_inner);
+        if !clusters.contains(request.cluster) {
+            return Err(HostError::Unknown);
+        }
+        drop(clusters);
+        let mut order = OutboundOrder::check(request)?;
+        if is_over {
+            order.exchange = None;
+        }
+        Ok(order)
+    }
+
+    /// Registers an order and passes it to a worker.
+    fn leave_order(&self, order: OutboundOrder, worker: usize) -> Result<(), HostError> {
+        let writer = self.writer(order.filter).ok_or(HostError::Unknown)?;
+        let inbox = self.inboxes.get(worker).ok_or(HostError::Gone)?;
+        if let Err(refusal) = self.orders.begin(&order, writer.call_limits()) {
+            self.note_refusal(&writer, order.filter, refusal);
+            return Err(refusal.error());
+        }
+        let (filter, token) = (order.filter, order.token);
+        let left = inbox.leave(order.size(), || Ok(WorkerMessage::Ordered(order)));
+        if left.is_err() {
+            self.orders.end(filter, token);
+        }
+        left
+    }
+
     fn writer(&self, number: u32) -> Option<Arc<HostedFilter>> {
         let filters = self.filters.read().unwrap_or_else(PoisonError::into_inner);
         filters.get(usize::try_from(number).ok()?.checked_sub(1)?).cloned()
@@ -172,15 +206,21 @@ impl HostApi for FilterHost {
     }
 
     fn resume(&self, exchange: Handle, turn: u32, verdict: Verdict, edits: &[u8]) -> Result<(), HostError> {
-        if verdict == Verdict::Pause {
-            return Err(HostError::Invalid);
-        }
         if edits.len() > EDITS_BYTES_MAX {
             return Err(HostError::TooLarge);
         }
         let inbox = self.inboxes.get(exchange.worker()).ok_or(HostError::Gone)?;
         inbox.leave(edits.len(), || {
-            let direction = self.table.claim(exchange, turn)?;
+            // A filter that stays paused sends data.
+            let direction = match verdict {
+                Verdict::Pause => self.table.claim_to_send(exchange, turn)?,
+                Verdict::Continue
+                | Verdict::Reply
+                | Verdict::Buffer
+                | Verdict::Fault
+                | Verdict::Reset
+                | Verdict::Hold => self.table.claim(exchange, turn)?,
+            };
             Ok(WorkerMessage::Resumed(FilterResume {
                 exchange,
                 direction,
@@ -222,32 +262,21 @@ impl HostApi for FilterHost {
     }
 
     fn send(&self, request: &FilterOutboundRequest<'_>) -> Result<(), HostError> {
-        let is_over = request.exchange.is_some_and(|exchange| !self.table.is_open(exchange));
-        if is_over && request.bond == CallBond::Awaited {
-            return Err(HostError::Gone);
-        }
-        let clusters = self.clusters.read().unwrap_or_else(PoisonError::into_inner);
-        let writer = self.writer(request.filter);
-        let writer = writer.filter(|_| clusters.contains(request.cluster));
-        let Some(writer) = writer else { return Err(HostError::Unknown) };
-        drop(clusters);
-        let mut order = OutboundOrder::check(request)?;
-        if is_over {
-            order.exchange = None;
-        }
+        let order = self.check_order(request)?;
         let next = || self.next_worker.fetch_add(1, Relaxed) % self.inboxes.len().max(1);
         let worker = order.exchange.map_or_else(next, Handle::worker);
-        let inbox = self.inboxes.get(worker).ok_or(HostError::Gone)?;
-        if let Err(refusal) = self.orders.begin(&order, writer.call_limits()) {
-            self.note_refusal(&writer, order.filter, refusal);
-            return Err(refusal.error());
-        }
-        let (filter, token) = (order.filter, order.token);
-        let left = inbox.leave(order.size(), || Ok(WorkerMessage::Ordered(order)));
-        if left.is_err() {
-            self.orders.end(filter, token);
-        }
-        left
+        self.leave_order(order, worker)
+    }
+
+    fn open_stream(&self, request: &FilterOutboundRequest<'_>, worker: u16) -> Result<(), HostError> {
+        let order = self.check_order(request)?.streamed(request.timeout)?;
+        self.leave_order(order, usize::from(worker))
+    }
+
+    fn send_data(&self, filter: u32, token: u64, data: StreamData<'_>) -> Result<(), HostError> {
+        // The lock of the orders is released before data is copied.
+        let upload = self.orders.upload(filter, token).ok_or(HostError::Unknown)?;
+        upload.push(data)
     }
 
     fn cancel(&self, filter: u32, token: u64) -> Result<(), HostError> {
@@ -335,7 +364,11 @@ mod tests {
         let host = FilterHost::new(2, 16, FilterLogLevel::Info);
         let handle = host.table.open(1, 0).unwrap();
         host.table.announce(handle, Direction::Request, 3);
-        assert_eq!(host.resume(handle, 3, Verdict::Pause, &[]), Err(HostError::Invalid));
+        // Data is sent one piece at a time; only the worker knows when it has left.
+        assert_eq!(host.resume(handle, 3, Verdict::Pause, &[2]), Ok(()));
+        assert_eq!(host.resume(handle, 3, Verdict::Pause, &[2]), Err(HostError::Full));
+        assert_eq!(host.resume(handle, 3, Verdict::Continue, &[2]), Err(HostError::Full));
+        host.table.announce(handle, Direction::Request, 3);
         assert_eq!(host.resume(handle, 2, Verdict::Continue, &[]), Err(HostError::Stale));
         assert_eq!(host.resume(handle, 3, Verdict::Continue, &[1]), Ok(()));
         assert_eq!(host.resume(handle, 3, Verdict::Reply, &[]), Err(HostError::Stale));
@@ -345,7 +378,7 @@ mod tests {
         let mut taken = Vec::new();
         runtime.block_on(host.inbox(1).unwrap().take(&mut taken));
         assert!(
-            matches!(&taken[..], [WorkerMessage::Resumed(resumed)] if resumed.edits == [1] && resumed.turn == 3)
+            matches!(&taken[..], [WorkerMessage::Resumed(sent), WorkerMessage::Resumed(resumed)] if sent.edits == [2] && resumed.edits == [1] && resumed.turn == 3)
         );
     }
 

@@ -5,10 +5,12 @@ use std::collections::hash_map::Entry;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use eddy_filter::{CallBond, CallLimits, FilterOutboundRequest, Handle, HostError};
+use eddy_filter::{CallBond, CallLimits, FilterOutboundRequest, Handle, HostError, StreamData};
 use eddy_http::{FieldEdits, Method};
 use eddy_ids::Millis;
 use tokio::sync::Notify;
+
+use crate::host::upload_queue::UploadQueue;
 
 /// Maximum number of filter requests in progress in the whole gateway.
 const ORDERS_MAX: usize = 4096;
@@ -34,6 +36,8 @@ pub(crate) struct OutboundOrder {
     pub(crate) edits: FieldEdits,
     pub(crate) body: Box<[u8]>,
     pub(crate) timeout: Millis,
+    /// Rest of the body, if the request is streamed.
+    pub(crate) upload: Option<Arc<UploadQueue>>,
     /// Notified when the filter cancels the request.
     pub(crate) given_up: Arc<Notify>,
 }
@@ -58,6 +62,7 @@ struct OrderTable {
 #[derive(Debug)]
 struct OrderState {
     given_up: Arc<Notify>,
+    upload: Option<Arc<UploadQueue>>,
     exchange: Option<Handle>,
     is_background: bool,
 }
@@ -119,8 +124,19 @@ impl OutboundOrder {
             edits,
             body: request.body.into(),
             timeout: if request.timeout == Millis::ZERO { TIMEOUT_DEFAULT } else { request.timeout },
+            upload: None,
             given_up: Arc::default(),
         })
+    }
+
+    /// Makes the request a streamed one, whose body begins with that of the request.
+    ///
+    /// # Errors
+    /// [`HostError::Full`] if the body is too large.
+    pub(crate) fn streamed(mut self, timeout: Millis) -> Result<Self, HostError> {
+        let upload = UploadQueue::default();
+        upload.push(StreamData { bytes: &std::mem::take(&mut self.body), is_end: false })?;
+        Ok(Self { upload: Some(Arc::new(upload)), timeout, ..self })
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -149,8 +165,12 @@ impl Orders {
         if of(&book.filters, order.filter) >= FILTER_ORDERS_MAX {
             return Err(OrderRefusal::Filter);
         }
-        let known =
-            OrderState { given_up: Arc::clone(&order.given_up), exchange: order.exchange, is_background };
+        let known = OrderState {
+            given_up: Arc::clone(&order.given_up),
+            upload: order.upload.clone(),
+            exchange: order.exchange,
+            is_background,
+        };
         book.known.insert((order.filter, order.token), known);
         add(&mut book.filters, order.filter);
         if let Some(place) = place {
@@ -183,7 +203,7 @@ impl Orders {
     /// filter.
     pub(crate) fn end(&self, filter: u32, token: u64) -> bool {
         let mut book = self.lock();
-        let Some(OrderState { given_up, exchange, is_background }) = book.known.remove(&(filter, token))
+        let Some(OrderState { given_up, exchange, is_background, .. }) = book.known.remove(&(filter, token))
         else {
             return false;
         };
@@ -197,6 +217,11 @@ impl Orders {
         drop(book);
         given_up.notify_one();
         true
+    }
+
+    /// Returns the queue for the body of a streamed order.
+    pub(crate) fn upload(&self, filter: u32, token: u64) -> Option<Arc<UploadQueue>> {
+        self.lock().known.get(&(filter, token))?.upload.clone()
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, OrderTable> {

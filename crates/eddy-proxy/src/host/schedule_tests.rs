@@ -182,8 +182,7 @@ impl ScheduleSimulation {
     /// Calls the host and compares the result with the expected one.
     fn resume(&mut self, handle: Handle, turn: u32) {
         let verdict = match self.rng.below(64) {
-            0 => Verdict::Pause,
-            1..=8 => Verdict::Reply,
+            0..=8 => Verdict::Reply,
             _ => Verdict::Continue,
         };
         let is_too_large = self.rng.below(4096) == 0;
@@ -204,7 +203,6 @@ impl ScheduleSimulation {
                 .find(|way| turn != 0 && way.announced.is_some_and(|announced| announced == turn))
         });
         let expected = match way {
-            _ if verdict == Verdict::Pause => Err(HostError::Invalid),
             _ if is_too_large => Err(HostError::TooLarge),
             None => Err(HostError::Gone),
             Some(None) => Err(HostError::Stale),

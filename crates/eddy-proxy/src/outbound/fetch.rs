@@ -91,8 +91,23 @@ pub(crate) async fn send(
     }
 }
 
-/// Returns the request in the form in which it is sent, verified by the egress check like every other.
+/// Returns the request in the form in which it is sent.
 fn write(worker: &Worker, order: &OutboundOrder) -> Result<Vec<u8>, Reason> {
+    let body = match order.body.len() as u64 {
+        0 => RequestBody::None,
+        length => RequestBody::Length(length),
+    };
+    let mut out = write_head(worker, order, body)?;
+    out.extend_from_slice(&order.body);
+    Ok(out)
+}
+
+/// Returns the head of a request, verified by the egress check like every other.
+pub(super) fn write_head(
+    worker: &Worker,
+    order: &OutboundOrder,
+    body: RequestBody,
+) -> Result<Vec<u8>, Reason> {
     // A minimal head to start from: the order's own headers are edits to it.
     let mut bytes = Vec::new();
     for part in
@@ -102,10 +117,8 @@ fn write(worker: &Worker, order: &OutboundOrder) -> Result<Vec<u8>, Reason> {
     }
     let mut head = RequestHead::new();
     head.parse(&bytes, &HeadLimits::default()).map_err(|_| "bad_request")?;
-    let body = match order.body.len() as u64 {
-        0 => RequestBody::None,
-        length => RequestBody::Length(length),
-    };
+    // A filter sees the trailers of a streamed response.
+    head.accepts_trailers = order.upload.is_some();
     let mut out = Vec::new();
     let policy = ForwardedPolicy { x_forwarded: false, forwarded: false, port: None };
     let request = RequestWrite {
@@ -124,7 +137,6 @@ fn write(worker: &Worker, order: &OutboundOrder) -> Result<Vec<u8>, Reason> {
     write_request_head(&mut out, &request);
     let mut egress = worker.egress.borrow_mut();
     egress.check_request(&out, &order.method_name, &order.target, body).map_err(|_| "bad_request")?;
-    out.extend_from_slice(&order.body);
     Ok(out)
 }
 

@@ -5,7 +5,9 @@ mod fetch;
 mod mirror;
 mod serve;
 mod ship;
+mod stream;
 
 pub(crate) use mirror::{Copied, mirror};
 pub(crate) use serve::{serve, wake};
 pub(crate) use ship::{settle, ship};
+pub(crate) use stream::serve_stream;

@@ -44,7 +44,7 @@ pub(crate) async fn serve(worker: Rc<Worker>, order: OutboundOrder) {
 }
 
 /// Returns the reason why the end of its exchange ends an order, if it does.
-fn abandoned(worker: &Worker, order: &OutboundOrder) -> Option<Reason> {
+pub(super) fn abandoned(worker: &Worker, order: &OutboundOrder) -> Option<Reason> {
     let host = &worker.crossing.host;
     if order.exchange.is_none_or(|exchange| host.table.is_open(exchange)) {
         return None;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use eddy_ids::{Millis, Shared, WorkerTime};
-use eddy_io::monotonic_time;
+use eddy_io::{HandshakeFaultKind, PeerAlert, monotonic_time};
 use eddy_model::{ClusterConfig, LimitKind, LinkProtocol};
 use eddy_tls::ClientTls;
 use eddy_upstream::health::UnhealthySet;
@@ -271,6 +271,21 @@ impl WorkerCluster {
             let cluster = &self.config.name;
             tracing::warn!(%cluster, %endpoint, "{why}");
         }
+    }
+
+    /// Returns the fault of a new link that a TLS alert ended before the first byte of a response. An alert that ends the
+    /// handshake is logged like other failed handshakes.
+    pub(crate) fn fault_of_alert(
+        &self,
+        endpoint: &ResolvedAddress,
+        alert: PeerAlert,
+        now: WorkerTime,
+    ) -> Fault {
+        if !alert.ends_handshake {
+            return Fault::TlsAlert;
+        }
+        self.tell(endpoint, now, format_args!("TLS handshake with an endpoint failed: {alert}"));
+        Fault::Handshake(HandshakeFaultKind::Alert)
     }
 
     /// Logs an endpoint that does not speak HTTP/2.

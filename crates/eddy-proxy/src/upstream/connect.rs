@@ -2,8 +2,9 @@
 
 use std::io;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use eddy_io::{HandshakeFaultKind, Stream};
+use eddy_io::{FirstRead, HandshakeFaultKind, Stream};
 use eddy_model::LimitKind;
 use eddy_tls::ClientTls;
 use eddy_upstream::{Link, LinkPermit, ResolvedAddress, connect, http_version, perform_handshake};
@@ -12,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::fault::Fault;
 use crate::runtime::WorkerServices;
-use crate::stats::HandshakeFailure;
+use crate::stats::{HandshakeFailure, HandshakeSeries};
 use crate::upstream::channel::UpstreamChannel;
 use crate::upstream::cluster::WorkerCluster;
 use crate::upstream::guard::{EndpointGuard, LinkRequirement, ObtainedLink};
@@ -189,8 +190,13 @@ impl WorkerServices {
                 cluster.log_not_http2(address, self.timers.now());
                 Err(Fault::Handshake(kind))
             }
-            Ok(stream) => {
-                if stream.is_resumed() { &series.resumed } else { &series.full }.increment();
+            Ok(mut stream) => {
+                if stream.is_confirmed_later() {
+                    let series = Arc::clone(&cluster.series);
+                    stream.on_first_read(move |outcome| count_confirmed(&series.handshakes, outcome));
+                } else {
+                    if stream.is_resumed() { &series.resumed } else { &series.full }.increment();
+                }
                 Ok(Stream::Tls(Box::new(stream)))
             }
             Err(fault) => {
@@ -201,6 +207,15 @@ impl WorkerServices {
                 Err(Fault::Handshake(kind))
             }
         }
+    }
+}
+
+/// Counts a full handshake of TLS 1.3 once it is known whether the endpoint has accepted the client certificate.
+fn count_confirmed(series: &HandshakeSeries, outcome: FirstRead) {
+    let failed = HandshakeFailure::of_endpoint(HandshakeFaultKind::Alert);
+    match outcome {
+        FirstRead::Data | FirstRead::Nothing => series.full.increment(),
+        FirstRead::Refused => series.failed[failed as usize].increment(),
     }
 }
 

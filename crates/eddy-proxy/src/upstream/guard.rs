@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use eddy_ids::WorkerTime;
+use eddy_io::PeerAlert;
 use eddy_upstream::eject::EjectionChange;
 use eddy_upstream::{Lease, LimitPermit, Link, LinkPermit, LinkQueue, ResolvedAddress};
 
@@ -184,6 +185,11 @@ impl EndpointGuard {
     /// Returns the endpoint's own name, see [`eddy_upstream::EndpointState::own_name`].
     pub(crate) fn own_name(&self) -> Option<String> {
         self.cluster.state().borrow().endpoint(self.lease().endpoint())?.own_name()
+    }
+
+    /// As [`WorkerCluster::fault_of_alert`], for this endpoint.
+    pub(crate) fn fault_of_alert(&self, alert: PeerAlert, now: WorkerTime) -> Fault {
+        self.cluster.fault_of_alert(&self.address, alert, now)
     }
 
     pub(crate) fn lease(&self) -> &Lease {

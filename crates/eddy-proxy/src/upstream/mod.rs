@@ -20,4 +20,5 @@ pub(crate) use channel::UpstreamChannel;
 pub(crate) use cluster::WorkerCluster;
 pub(crate) use clusters::{EndpointSets, WorkerClusters};
 pub(crate) use guard::{EndpointGuard, LinkRequirement};
+pub(crate) use shared::LinkStream;
 pub(crate) use uploads::{Upload, UploadSlot};

@@ -95,10 +95,11 @@ impl LinkTask {
             Ok(()) => Ok(Established::Http2(link, serving)),
             Err(ended) => {
                 serving.close();
-                if ended == UpstreamLinkEnd::Alert {
-                    return Err(Fault::TlsAlert);
+                let now = worker.timers.now();
+                if let UpstreamLinkEnd::Alert(alert) = ended {
+                    return Err(cluster.fault_of_alert(address, alert, now));
                 }
-                cluster.log_not_http2(address, worker.timers.now());
+                cluster.log_not_http2(address, now);
                 Err(Fault::LinkProtocol)
             }
         }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use eddy_http::Http2Fault;
 use eddy_ids::{Millis, WorkerTime};
-use eddy_io::{Buffer, Fill, Stream, Timer, is_alert};
+use eddy_io::{Buffer, Fill, PeerAlert, Stream, Timer, peer_alert};
 use eddy_model::ClusterConfig;
 
 use crate::h2::H2Transport;
@@ -25,7 +25,7 @@ pub(super) enum UpstreamLinkEnd {
     /// One side has closed it.
     Closed,
     /// A TLS alert ended it.
-    Alert,
+    Alert(PeerAlert),
     /// The endpoint violated the protocol.
     Broken(Http2Fault),
 }
@@ -133,8 +133,11 @@ impl LinkDriver {
             // Reads continue while writes are blocked: two peers that wait for each other would wait forever.
             match self.poll_read(cx) {
                 Poll::Ready(Ok(Fill::Bytes(_))) => self.take(),
-                Poll::Ready(Err(error)) if is_alert(&error) => return Poll::Ready(UpstreamLinkEnd::Alert),
-                Poll::Ready(Ok(Fill::End) | Err(_)) => return Poll::Ready(UpstreamLinkEnd::Closed),
+                Poll::Ready(Ok(Fill::End)) => return Poll::Ready(UpstreamLinkEnd::Closed),
+                Poll::Ready(Err(error)) => {
+                    let alert = peer_alert(&error);
+                    return Poll::Ready(alert.map_or(UpstreamLinkEnd::Closed, UpstreamLinkEnd::Alert));
+                }
                 Poll::Pending => return self.poll_deadline(),
             }
         }

@@ -119,7 +119,12 @@ impl LinkStream {
         self.link.framed.look(|state| state.supports_tunnels())
     }
 
-    pub(super) fn has_body(&self) -> bool {
+    /// Returns the HTTP/2 stream.
+    pub(crate) fn framed(&self) -> &H2Stream {
+        &self.framed
+    }
+
+    pub(crate) fn has_body(&self) -> bool {
         self.link.framed.look(|state| state.has_body(self.framed.id()))
     }
 

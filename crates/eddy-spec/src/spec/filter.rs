@@ -10,7 +10,7 @@ use super::lua::{LuaRuleSpec, LuaSpec};
 use super::messages::{FilterFieldsSpec, MessageFieldsSpec, RedactSpec};
 use super::wasm::WasmSpec;
 use crate::read::{Any, Boxed, Deferred};
-use crate::value::{ByteSize, ConfigName, FilePath, Number, Time};
+use crate::value::{BoundedText, ByteSize, ConfigName, FilePath, Number, Time};
 
 mapping! {
     /// A filter: the engine that runs it, its configuration, and the handling of exchanges in which it fails. Listeners
@@ -25,6 +25,8 @@ mapping! {
         optional lua: LuaSpec, example "{file: ./mark.lua}";
         /// A Wasm filter that uses the proxy-wasm ABI.
         optional wasm: Boxed<WasmSpec>, example "{module: ./auth.wasm}";
+        /// A filter in a shared library for Envoy's dynamic module ABI, which is loaded without changes.
+        optional dynamic_module: DynamicModuleSpec, example "{name: auth, filter: basic-auth}";
         /// HTTP basic authentication with user names and passwords.
         optional basic_auth: Deferred<BasicAuthSpec>, example "{file: ./users.htpasswd}";
         /// Changes headers of requests and responses.
@@ -49,9 +51,10 @@ mapping! {
         optional message_fields: Deferred<MessageFieldsSpec>, example "{descriptors: ./orders.binpb, request: {tenant: {path: customer.tenant}}}";
         /// Removes or masks sensitive fields of protobuf messages.
         optional redact: Deferred<RedactSpec>, example "{descriptors: ./accounts.binpb, options: [debug_redact]}";
-        /// Configuration of a Go, Lua, Wasm or native filter: any value, which the filter receives as JSON. Quoted
-        /// strings stay strings; unquoted values have the types of YAML 1.2. A Wasm filter receives a string as it is.
-        optional config: Any, otherwise "the filter receives `null`, a Wasm filter an empty configuration", example "{username: eddy, tries: 3}";
+        /// Configuration of a Go, Lua, Wasm or native filter or of a dynamic module: any value, which the filter receives
+        /// as JSON. Quoted strings stay strings; unquoted values have the types of YAML 1.2. A Wasm filter and a dynamic
+        /// module receive a string as it is.
+        optional config: Any, otherwise "the filter receives `null`; a Wasm filter and a dynamic module receive an empty configuration", example "{username: eddy, tries: 3}";
         /// Protobuf message fields that a Go, Lua, Wasm or native filter reads, by paths.
         optional fields: Boxed<FilterFieldsSpec>, otherwise "no fields", example "{descriptors: ./orders.binpb, request: {tenant: {path: customer.tenant}}}";
         /// Handling of an exchange in which the filter fails.
@@ -72,7 +75,7 @@ mapping! {
         optional background_calls: Number<0, 2048>, default "128", example "16";
         /// Whether the filter is skipped, except under rules that set `disabled: false`.
         optional disabled: bool, default "false", example "true";
-        group One of go native lua wasm basic_auth headers cors ip_access request_id rate_limit body_limit fault grpc_json grpc_web message_fields redact;
+        group One of go native lua wasm dynamic_module basic_auth headers cors ip_access request_id rate_limit body_limit fault grpc_json grpc_web message_fields redact;
     }
 }
 
@@ -98,6 +101,23 @@ mapping! {
         required filter: ConfigName, example "mark";
         /// Library file. Relative paths are resolved against the directory of the configuration file.
         required library: FilePath, example "./libmark.so";
+    }
+}
+
+mapping! {
+    /// A library with HTTP filters for Envoy's dynamic module ABI, of Envoy 1.38, 1.39 or 1.40. It runs in eddy's
+    /// process with all its permissions, and stays loaded until the process ends.
+    DynamicModuleSpec as "a dynamic module" {
+        /// Name of the module: the file `libNAME.so` in the directory that the environment variable
+        /// `ENVOY_DYNAMIC_MODULES_SEARCH_PATH` names, or else in a directory of `LD_LIBRARY_PATH`.
+        optional name: BoundedText<256>, example "auth";
+        /// Library file. Relative paths are resolved against the directory of the configuration file.
+        optional path: FilePath, example "./libauth.so";
+        /// Name of the filter, which the module gets together with `config`.
+        optional filter: BoundedText<256>, default "''", example "basic-auth";
+        /// Whether libraries that are loaded later can use the symbols of this one.
+        optional load_globally: bool, default "false", example "true";
+        group One of name path;
     }
 }
 

@@ -29,7 +29,7 @@ pub use cluster::{
     HttpProbeSpec, LimitsSpec, PoolSpec, RetryBudgetSpec, UpstreamHttp2Spec,
 };
 pub use edits::EditsSpec;
-pub use filter::{FilterSpec, GoSpec, NativeSpec, RuleFilterSpec};
+pub use filter::{DynamicModuleSpec, FilterSpec, GoSpec, NativeSpec, RuleFilterSpec};
 pub use gateway::{
     AccessLogSpec, AdminSpec, GatewayLimitsSpec, GatewaySpec, LogServiceSpec, LogSpec, QuarantineSpec,
 };

@@ -24,6 +24,11 @@ mapping! {
         optional memory: ByteSize<65_536, 4_294_967_296>, default "64MiB", example "16MiB";
         /// Maximum time of one call into the module. Beyond it the instance is stopped.
         optional cpu: Time<1, 1000>, default "10ms", example "50ms";
+        /// Maximum time of each step of an instance's start: the module's own start (`_initialize`), `on_vm_start` and
+        /// `on_configure`. Beyond it the filter cannot be created. Never less than `cpu`. The start of a Go module
+        /// takes some tens of milliseconds. With `isolation: stream` the default is 100 ms, because each exchange waits
+        /// for one.
+        optional start_cpu: Time<1, 4000>, default "1s", example "2s";
         /// Access to the environment. A module never has access to files, sockets or eddy's own environment.
         optional allow: AllowSpec, otherwise "nothing", example "{env: {REGION: eu}}";
     }

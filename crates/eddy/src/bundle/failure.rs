@@ -32,6 +32,20 @@ impl BundleFailure {
         Self::Other { message: message.into(), hint: hint.map(str::to_owned) }
     }
 
+    /// Adds advice to a failure of the Go command, to its first problem.
+    pub(super) fn with_hint(mut self, advice: Option<String>) -> Self {
+        let Some(advice) = advice else { return self };
+        match &mut self {
+            Self::Code { problems, .. } => {
+                if let Some(first) = problems.first_mut() {
+                    first.hint = Some(advice);
+                }
+            }
+            Self::Other { hint, .. } => *hint = Some(advice),
+        }
+        self
+    }
+
     /// Returns the failure of an operation on a file or folder.
     pub(super) fn of_io(what: &str, path: &Path, error: &io::Error) -> Self {
         Self::new(format!("cannot {what} \"{}\": {error}", path.display()), None)

@@ -10,7 +10,7 @@ use super::cache::{Cache, keep_newest, touch};
 use super::failure::BundleFailure;
 use super::go::{Go, GoBuildTarget, Toolchain, arguments, flag};
 use super::kits::Kits;
-use super::messages::{failure_of, shown};
+use super::messages::shown;
 use super::record::{BundleManifest, LinkedPackage, place_of};
 use super::sources::{BundleSources, sources_of};
 use super::workspace::Workspace;
@@ -104,7 +104,7 @@ fn link(
     words.extend(target.flags().map(OsStr::new));
     words.push(".".as_ref());
     let ran = go.run(&workspace.folder, &words, notice)?;
-    if ran.succeeded { Ok(linked) } else { Err(failure_of(&ran.errors, &workspace.folder)) }
+    if ran.succeeded { Ok(linked) } else { Err(workspace.failure(&ran.errors)) }
 }
 
 /// Moves a library into the cache. The manifest is written last, because it marks the library as complete.

@@ -19,8 +19,8 @@ pub(crate) struct GoModule {
     pub(crate) path: String,
     /// Required Go version, as in `1.24`.
     pub(crate) go: String,
-    /// Modules that it requires.
-    pub(crate) requires: Vec<String>,
+    /// Modules that it requires, and their versions.
+    pub(crate) requires: BTreeMap<String, String>,
     /// Replacements of modules, from this go.mod or from the workspace that the module belongs to.
     pub(super) replaces: BTreeMap<Replaced, String>,
     /// Modules replaced in this go.mod itself.
@@ -108,7 +108,8 @@ impl GoModule {
             let message = format!("\"{}\" has no `module` line", file.display());
             return Err(BundleFailure::new(message, Some("add a line such as `module example.com/filter`")));
         };
-        let requires = read.require.unwrap_or_default().into_iter().map(|required| required.path).collect();
+        let requires = read.require.unwrap_or_default().into_iter();
+        let requires = requires.map(|required| (required.path, required.version)).collect();
         let module = Self {
             folder: folder.to_owned(),
             path: own.path,
@@ -170,6 +171,23 @@ impl GoModule {
         let workspace_modules =
             of_work.map(|(path, folder)| format!("replace {path} => {}\n", quoted(folder)));
         replaced.chain(workspace_modules).collect()
+    }
+}
+
+#[cfg(test)]
+impl GoModule {
+    /// Returns a module with this path and nothing else.
+    pub(super) fn named(path: &str) -> Self {
+        Self {
+            folder: PathBuf::from("/").join(path),
+            path: path.to_owned(),
+            go: GO_MIN.to_owned(),
+            requires: BTreeMap::new(),
+            replaces: BTreeMap::new(),
+            own: BTreeSet::new(),
+            sums: Vec::new(),
+            workspace_modules: BTreeMap::new(),
+        }
     }
 }
 

@@ -11,7 +11,6 @@ use super::failure::BundleFailure;
 use super::go::{Go, Toolchain, flag};
 use super::hash::Hash;
 use super::kits::{KITS_VERSION, Kits};
-use super::messages::failure_of;
 use super::workspace::Workspace;
 
 /// Compiled package, as reported by `go list`.
@@ -92,10 +91,11 @@ pub(super) fn sources_of(
     // Modules may have to be fetched.
     let ran = go.run(&workspace.folder, &words, notice)?;
     if !ran.succeeded {
-        return Err(failure_of(&ran.errors, &workspace.folder));
+        return Err(workspace.failure(&ran.errors));
     }
     let mut hash = Hash::new();
     hash.add(KITS_VERSION);
+    hash.add(workspace.envoy_api.as_deref().unwrap_or_default());
     for (name, value) in &toolchain.settings {
         hash.add(name);
         hash.add(value);

@@ -8,6 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::cache::{Cache, keep_newest, touch};
+use super::conflict::{advice, raised, requires_of};
+use super::envoy::{self, BEFORE_1_26_FOLDER, ENVOY, ENVOY_BEFORE_1_26, VERSIONS_FILE};
 use super::failure::BundleFailure;
 use super::go::{Go, GoBuildTarget, arguments, flag};
 use super::hash::hashed;
@@ -23,8 +25,12 @@ pub(super) struct Workspace {
     pub(super) imports: BTreeSet<String>,
     /// Folders and import paths of the packages.
     pub(super) packages: Vec<(PathBuf, String)>,
-    /// Whether packages are compiled from copies with a different package clause.
+    /// Whether files are compiled from copies: packages with a different package clause, or declarations of Envoy's API.
     pub(super) has_overlay: bool,
+    /// Declarations of Envoy's API for exactly the versions of the filters, if these are known.
+    pub(super) envoy_api: Option<String>,
+    /// Requirements of the filters' modules, by folder.
+    requires: BTreeMap<PathBuf, BTreeMap<String, String>>,
     _lock: File,
 }
 
@@ -62,11 +68,30 @@ impl Workspace {
         let written = fill(&parent, &folder, &manifest, &imports, &modules, kits);
         let lock = written.map_err(|error| BundleFailure::of_io("write to", &folder, &error))?;
         let programs: Vec<&PathBuf> = folders.iter().filter(|folder| is_program(folder)).collect();
-        let workspace = Self { folder, imports, packages, has_overlay: !programs.is_empty(), _lock: lock };
-        if workspace.has_overlay {
+        let envoy_api = envoy::declarations(&modules);
+        let workspace = Self {
+            folder,
+            imports,
+            packages,
+            has_overlay: !programs.is_empty() || envoy_api.is_some(),
+            envoy_api,
+            requires: requires_of(&modules),
+            _lock: lock,
+        };
+        if let Some(text) = &workspace.envoy_api {
+            let out = workspace.folder.join("overlay");
+            envoy::write_overlay(&out, text, &kits.folder(VERSIONS_FILE))
+                .map_err(|error| BundleFailure::of_io("write to", &out, &error))?;
+        }
+        if !programs.is_empty() {
             workspace.write_overlay(&programs, go, kits)?;
         }
         Ok(workspace)
+    }
+
+    /// Returns the failure that the Go command describes in `errors`.
+    pub(super) fn failure(&self, errors: &str) -> BundleFailure {
+        failure_of(errors, &self.folder).with_hint(advice(errors, &self.requires))
     }
 
     pub(super) fn overlay(&self) -> PathBuf {
@@ -151,7 +176,11 @@ fn manifest(modules: &[GoModule], kits: &Kits) -> Result<String, BundleFailure> 
     for (path, folder) in modules.iter().flat_map(|module| &module.workspace_modules) {
         folders.entry(path).or_insert(folder);
     }
-    let own = [(KIT, kits.folder("go")), (ENVOY, kits.folder("go-envoy"))];
+    let own = [
+        (KIT, kits.folder("go")),
+        (ENVOY, kits.folder("go-envoy")),
+        (ENVOY_BEFORE_1_26, kits.folder(BEFORE_1_26_FOLDER)),
+    ];
     for (path, folder) in &own {
         folders.insert(path, folder);
     }
@@ -161,6 +190,9 @@ fn manifest(modules: &[GoModule], kits: &Kits) -> Result<String, BundleFailure> 
     // Writing to a string never fails.
     for module in modules.iter().filter(|module| !OWN.contains(&module.path.as_str())) {
         let _ = writeln!(out, "\nrequire {} v0.0.0", module.path);
+    }
+    for (path, version) in raised(modules) {
+        let _ = writeln!(out, "\nrequire {path} {version}");
     }
     for (path, folder) in &folders {
         replaces.retain(|old, _| old.path != *path);
@@ -194,9 +226,7 @@ fn is_program(folder: &Path) -> bool {
 
 /// Module path of the Go SDK.
 pub(crate) const KIT: &str = "github.com/eddy-gateway/eddy/sdk/go";
-/// Module replaced by the SDK for filters written for Envoy.
-pub(crate) const ENVOY: &str = "github.com/envoyproxy/envoy";
-const OWN: [&str; 2] = [KIT, ENVOY];
+const OWN: [&str; 3] = [KIT, ENVOY, ENVOY_BEFORE_1_26];
 const KIT_BUNDLE: &str = "github.com/eddy-gateway/eddy/sdk/go/bundle";
 const ONE_RUNTIME: &str =
     "all Go filters of a configuration are linked into one library, with one version of each module";

@@ -171,6 +171,8 @@ impl ConfigEngine {
             reclaim_queue: self.reclaim_queue.clone(),
             observe: Box::new(|filter| tracing::debug!(filter, "creating a filter")),
             observe_compiling: Box::new(|filter| tracing::debug!(filter, "compiling a filter's Wasm module")),
+            // The filter probe has already reported them.
+            warn: Box::new(|_| ()),
             is_trial: false,
             quarantined: self.quarantined.clone(),
         }

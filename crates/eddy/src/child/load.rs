@@ -64,13 +64,16 @@ pub(super) fn linked_as(read: Loaded, last_good: Option<&Loaded>) -> Result<Load
     }
 }
 
-/// Checks that all filters of a configuration can be created.
+/// Checks that all filters of a configuration can be created; adds warnings about them.
 ///
 /// # Errors
 /// Every filter that cannot be created.
 pub(super) fn vetted(loaded: Loaded) -> Result<Loaded, Rejected> {
     let problems = probe(&loaded.config, &loaded.sources, loaded.bundle.as_deref());
-    if problems.is_empty() { Ok(loaded) } else { Err(Rejected { problems, sources: loaded.sources }) }
+    if Problem::errors(&problems) > 0 {
+        return Err(Rejected { problems, sources: loaded.sources });
+    }
+    Ok(Loaded { warnings: loaded.warnings.into_iter().chain(problems).collect(), ..loaded })
 }
 
 /// Returns the rejection of a configuration whose filters could be created in the probe but not now.

@@ -108,13 +108,13 @@ pub(super) struct Check {
 }
 
 #[derive(Debug, Args)]
+#[command(override_usage = "eddy explain [OPTIONS] <CONFIG>... <URL>")]
 pub(super) struct Explain {
-    #[command(flatten)]
-    pub(super) files: ConfigArguments,
-
-    /// URL of the request: http://HOST/PATH, HOST/PATH, or /PATH for a request without a host
-    #[arg(value_name = "URL", required = true)]
-    pub(super) url: String,
+    /// Files or directories, as for `eddy run`, and as the last one the URL of the request: http://HOST/PATH,
+    /// HOST/PATH, or /PATH for a request without a host
+    // One list, because options may stand between its elements.
+    #[arg(value_name = "CONFIG... URL", required = true)]
+    pub(super) configs_and_url: Vec<OsString>,
 
     /// Method of the request
     #[arg(short = 'X', long = "method", value_name = "METHOD", default_value = "GET")]
@@ -295,12 +295,20 @@ pub(super) struct FilterNew {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Language {
+    /// A C library
+    C,
     /// A Go package; eddy links it itself
     Go,
     /// A Lua script; nothing is built
     Lua,
     /// A Rust library
     Rust,
+    /// A Wasm module in C, with the proxy-wasm ABI
+    WasmC,
+    /// A Wasm module in Go, from the same source as a Go package
+    WasmGo,
+    /// A Wasm module in Rust, with the proxy-wasm SDK
+    WasmRust,
 }
 
 #[derive(Debug, Args)]
@@ -463,20 +471,21 @@ Examples:
 
 const AFTER_FILTER: &str = "\
 Examples:
-  eddy filter new --lang go hello     a project in the folder hello; or --lang lua, --lang rust
+  eddy filter new --lang go hello     a project in the folder hello; or --lang lua, rust, c, ...
   eddy filter test hello              its tests, which need no gateway
   eddy run hello/eddy.yaml            a gateway with the filter, and a service behind it
 
 A filter written for Envoy's Go API is used like any other Go package: set `package` to its folder.";
 
 const AFTER_FILTER_NEW: &str = "\
-Existing files are never overwritten. eddy contains the SDK and unpacks it into the cache, so a Go
-project builds without network access.
+Existing files are never overwritten. eddy contains its SDKs and unpacks them into the cache, so
+projects in C, Go and Lua build without network access; Cargo fetches the dependencies of others.
 
 Examples:
   eddy filter new --lang go hello
   eddy filter new --lang lua hello
-  eddy filter new --lang rust --dir filters/keyed keyed";
+  eddy filter new --lang rust --dir filters/keyed keyed
+  eddy filter new --lang wasm-rust hello";
 
 const AFTER_FILTER_BUILD: &str = "\
 All Go packages of a configuration are linked into one library, because a process can have only
@@ -493,10 +502,12 @@ Examples:
   eddy filter build eddy.yaml --target wasm --output filters.wasm     for a sandbox";
 
 const AFTER_FILTER_TEST: &str = "\
-Runs `go test ./...` or `cargo test` in the folder, or else its Lua specs, whose names end in
-_spec.lua. If go.mod does not find the SDK by itself, the SDK that eddy contains is used.
+Runs the specs in the folder, Lua scripts whose names end in _spec.lua; if there are none,
+`go test ./...` or `cargo test`. If go.mod does not find the SDK by itself, the SDK that eddy
+contains is used.
 
-A spec loads scripts, sends requests to them, and checks the results; no gateway runs:
+A spec loads filters, sends requests to them, and checks the results; no gateway runs. A filter is
+a Lua script, a Wasm module (.wasm), or a library in Rust or C (.so):
 
   local hello = filter { file = \"filter.lua\", config = { greeting = \"hello\" } }
   test(\"the service is greeted\", function()

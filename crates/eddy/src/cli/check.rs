@@ -73,7 +73,7 @@ fn with_filters(loaded: Loaded) -> CheckResult {
             }
             Err(failure) => filters::problems_of(failure, &checked.config, &mut sources),
         };
-    let config = wrong.is_empty().then_some(checked.config);
+    let config = (Problem::errors(&wrong) == 0).then_some(checked.config);
     (checked.warnings.into_iter().chain(wrong).collect(), sources, config, checked.statuses)
 }
 

@@ -1,6 +1,11 @@
 //! `eddy explain`: explains which rule wins for a request, and why.
 
-use super::arguments::Explain;
+use std::path::PathBuf;
+
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+
+use super::arguments::{Arguments, Explain};
 use super::error::CommandError;
 use super::load::{load, router_of};
 use crate::explain::{Question, explain};
@@ -11,9 +16,14 @@ use crate::terminal::{print, print_json};
 /// # Errors
 /// When the configuration has errors, the request is invalid, or there is no such listener or rule.
 pub(super) fn run(arguments: &Explain) -> Result<(), CommandError> {
-    let config = load(&arguments.files.configs, arguments.dialect.leniency())?;
+    let Some((url, configs)) = arguments.configs_and_url.split_last().filter(|(_, rest)| !rest.is_empty())
+    else {
+        refuse_usage();
+    };
+    let configs: Vec<PathBuf> = configs.iter().map(PathBuf::from).collect();
+    let config = load(&configs, arguments.dialect.leniency())?;
     let question = Question {
-        url: arguments.url.clone(),
+        url: url.to_string_lossy().into_owned(),
         method: arguments.method.clone(),
         fields: arguments.fields.clone(),
         listener: arguments.listener.clone(),
@@ -34,4 +44,13 @@ pub(super) fn run(arguments: &Explain) -> Result<(), CommandError> {
         print(&answers.text())?;
     }
     Ok(())
+}
+
+/// Prints that the URL is missing, and exits like the parser of the arguments.
+fn refuse_usage() -> ! {
+    let mut command = Arguments::command();
+    command.build();
+    let explain = command.find_subcommand_mut("explain").expect("it is a command of the program");
+    let message = "the following required arguments were not provided:\n  <URL>";
+    explain.error(ErrorKind::MissingRequiredArgument, message).exit()
 }

@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicU32;
 
 use eddy_filter::{
     Direction, DynamicMetadata, EditLog, EditableSection, EventKind, ExchangeFacts, ExchangeInfo,
-    ExchangeView, FilterEdit, FilterEvent, FilterInvocation, FilterLibrary, FilterLogLevel, FilterPolicy,
-    FilterRun, Handle, HttpFilterChain, IncomingBody, LibraryCall, Phase, PhaseCall, RequestView,
-    ResponseView, RunOutput, StepOrder, StepResult, Verdict, apply_to_fields,
+    ExchangeView, FilterEdit, FilterEvent, FilterInvocation, FilterLogLevel, FilterPolicy, FilterRun, Handle,
+    HttpFilterChain, IncomingBody, LibraryCall, Phase, PhaseCall, RequestView, ResponseView, RunOutput,
+    StepOrder, StepResult, Verdict, apply_to_fields,
 };
 use eddy_guest::SpecPart;
 use eddy_http::{Fields, FieldsEditor, RequestHead, ResponseHead};
@@ -275,7 +275,9 @@ impl<'a> ScriptExchange<'a> {
             let sent = self.take_sent(|_| true);
             let Some(ScriptRequest { cluster, token, is_awaited, request }) = sent else {
                 return Err(SpecInterrupt::Impossible(
-                    "the script waits without a request; this is a bug in eddy".to_owned(),
+                    "the filter waits for something other than the response to a request of its own, which a \
+                     spec cannot bring about"
+                        .to_owned(),
                 ));
             };
             let answer = answers.answer(&cluster, &request)?;
@@ -413,6 +415,7 @@ impl<'a> ScriptExchange<'a> {
             FilterEdit::Endpoint { address, .. } => self.endpoint = address.to_vec(),
             FilterEdit::ClearRoute
             | FilterEdit::ReplyGrpc(_)
+            | FilterEdit::Trailer { .. }
             | FilterEdit::Fault(_)
             | FilterEdit::LimitFault { .. } => {}
             FilterEdit::Set { .. } | FilterEdit::Add { .. } if edit.ends_connection() => {

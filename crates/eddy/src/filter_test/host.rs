@@ -1,6 +1,6 @@
 //! Mock host of a script under test: records the script's calls, and is answered by the spec.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use eddy_filter::{
     EditLog, FilterLogLevel, FilterOutboundRequest, Handle, HostApi, HostError, MetricRegistry, Verdict,
@@ -50,8 +50,12 @@ pub(super) struct ScriptResume {
 }
 
 impl RehearsalHost {
-    pub(super) fn new() -> Self {
-        Self { metrics: MetricRegistry::new(1), noted: Mutex::default() }
+    /// Returns the host of all filters of the process, because shared libraries keep the first one that they see.
+    pub(super) fn of_process() -> Arc<Self> {
+        static HOST: LazyLock<Arc<RehearsalHost>> = LazyLock::new(|| {
+            Arc::new(RehearsalHost { metrics: MetricRegistry::new(1), noted: Mutex::default() })
+        });
+        Arc::clone(&HOST)
     }
 
     pub(super) fn noted(&self) -> MutexGuard<'_, HostRecording> {

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use eddy_filter::LibraryKeepAlive;
-use eddy_guest::{Guest, LuaLimits, LuaSpec, SpecPart};
+use eddy_guest::{LuaLimits, LuaSpec, SpecPart};
 
 use super::exchange::ScriptExchange;
 use super::message::SpecMessage;
-use super::script::ScriptFilter;
+use super::script::{ScriptFilter, is_compiled};
 use super::upstream::{SpecInterrupt, SpecUpstream};
 
 /// Spec that is being run.
@@ -61,15 +61,21 @@ impl Rehearsal {
 
     fn load(&mut self, parts: &[SpecPart]) -> Result<Vec<SpecPart>, String> {
         let (mut chunk, mut text, mut config) = ("script".to_owned(), Vec::new(), "null".to_owned());
+        let (mut compiled, mut name) = (None, String::new());
         let mut limits = LuaLimits::default();
         for part in parts {
             match part.what.as_str() {
                 "file" => {
                     let path = self.folder.join(text_of(&part.value));
+                    if is_compiled(&path) {
+                        compiled = Some(path);
+                        continue;
+                    }
                     chunk = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
                     text = fs::read(&path)
                         .map_err(|error| format!("cannot read \"{}\": {error}", path.display()))?;
                 }
+                "name" => name = text_of(&part.value),
                 "source" => text.clone_from(&part.value),
                 "config" => config = text_of(&part.value),
                 "allow" => match text_of(&part.value).as_str() {
@@ -85,7 +91,15 @@ impl Rehearsal {
             }
         }
         let number = self.scripts.len();
-        self.scripts.push(ScriptFilter::load(number, &chunk, &text, &config, limits)?);
+        self.scripts.push(match compiled {
+            Some(path) => ScriptFilter::load_compiled(&path, &name, &config)?,
+            None if !name.is_empty() => {
+                return Err(
+                    "`name` selects a filter of a library or module; a script is one filter".to_owned()
+                );
+            }
+            None => ScriptFilter::load(number, &chunk, &text, &config, limits)?,
+        });
         Ok(vec![SpecPart::new("made", number.to_string(), "")])
     }
 

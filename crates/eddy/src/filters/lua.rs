@@ -21,7 +21,7 @@ pub(super) struct Scripts {
 }
 
 impl Scripts {
-    /// Returns the script of a filter.
+    /// Returns the script of a filter; `warn` is called for a script that does nothing.
     ///
     /// # Errors
     /// Error of the script, with its position.
@@ -31,12 +31,16 @@ impl Scripts {
         config: &LuaConfig,
         script: &LuaScriptText,
         host: &Arc<dyn HostApi>,
+        warn: &dyn Fn(FilterProblem),
     ) -> Result<Arc<LuaScript>, FilterProblem> {
         let key = (Shared::clone(filter), script.clone());
         if let Some(known) = self.loaded.get(&key) {
             return Ok(Arc::clone(known));
         }
         let loaded = load(filter, config, script, host)?;
+        if !loaded.has_hooks() {
+            warn(without_hooks(filter, script));
+        }
         self.loaded.insert(key, Arc::clone(&loaded));
         Ok(loaded)
     }
@@ -60,6 +64,17 @@ fn load(
     };
     let source = LuaSource { filter, chunk: &chunk, text: &text, limits: limits_of(config) };
     LuaScript::load(&source, host).map_err(|error| problem_of(filter, &chunk, path, &error))
+}
+
+/// Returns the warning about a script that does nothing.
+fn without_hooks(filter: &str, script: &LuaScriptText) -> FilterProblem {
+    let message = "the script defines neither `envoy_on_request` nor `envoy_on_response`, so it does nothing";
+    let hint = "define one of them as a global function, without `local`";
+    let script = match script {
+        LuaScriptText::Inline { .. } => None,
+        LuaScriptText::File(path) => Some(Box::new(ScriptLine { path: path.display().to_string(), line: 0 })),
+    };
+    FilterProblem { is_warning: true, script, ..FilterProblem::new(filter, message, Some(hint)) }
 }
 
 /// Returns the file name, as used in messages of the script.
@@ -95,7 +110,8 @@ fn problem_of(filter: &str, chunk: &str, path: Option<&Path>, error: &LoadError)
     let located = path.and_then(|path| {
         let rest = message.strip_prefix(chunk)?.strip_prefix(':')?;
         let (line, rest) = rest.split_once(": ")?;
-        Some((ScriptLine { path: path.display().to_string(), line: line.parse().ok()? }, rest))
+        let script = ScriptLine { path: path.display().to_string(), line: line.parse().ok()? };
+        Some((Box::new(script), rest))
     });
     match located {
         Some((script, rest)) => {

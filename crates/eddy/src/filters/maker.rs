@@ -6,18 +6,21 @@ use std::sync::Arc;
 
 use eddy_builtin::{BuiltinConfig, BuiltinContext};
 use eddy_config::{
-    FilterConfig, FilterKind, GatewayConfig, LuaConfig, LuaScriptText, RuleFilterConfig, WasmConfig,
+    DynamicModuleConfig, FilterConfig, FilterKind, GatewayConfig, LuaConfig, LuaScriptText, RuleFilterConfig,
+    Serve, WasmConfig,
 };
 use eddy_filter::{Filter, HostApi, LibraryKeepAlive};
-use eddy_guest::{CreatedFilter, Guest, NativeLibrary, ReclaimQueue};
-use eddy_ids::{ActionId, BySlot};
+use eddy_guest::{CreatedFilter, DynamicModule, Guest, NativeLibrary, ReclaimQueue};
+use eddy_ids::{ActionId, BySlot, FilterId, TableId};
 use eddy_proxy::{FilterSet, RuleFilter, RuleFilterKey};
 
 use super::bundle::{library_of, name_in};
+use super::dynamic_module::{file_of, scope_of};
 use super::lua::Scripts;
-use super::problem::FilterProblem;
+use super::problem::{FilterProblem, RefusedConfig};
 use super::quarantine::{build_placeholder, held};
 use super::services::{self, ProcessServices};
+use super::unbuilt::FilterFileKind;
 use super::wasm::Modules;
 use crate::control::Quarantined;
 
@@ -33,6 +36,8 @@ pub(crate) struct FilterMaker {
     pub(crate) observe: Box<dyn Fn(&str) + Send>,
     /// Called for each filter before its module is compiled; `observe` is called again afterwards.
     pub(crate) observe_compiling: Box<dyn Fn(&str) + Send>,
+    /// Called for each problem that does not keep a filter from working.
+    pub(crate) warn: Box<dyn Fn(FilterProblem) + Send>,
     /// Whether filters are created only to check that they can be.
     pub(crate) is_trial: bool,
     /// Quarantined filters, which are not created.
@@ -104,13 +109,23 @@ impl FilterMaker {
             return Err(problems);
         }
         let mut rules = BTreeMap::new();
+        let mut with_config: BTreeMap<(TableId, FilterId), usize> = BTreeMap::new();
         for (key, rule) in rules_of(config) {
             let one = made.get(rule.filter).expect("all filters were created");
             match self.make_rule(rule, &config.filters[rule.filter], one, &mut scripts) {
                 Ok(made) => rules.extend(made.map(|made| (key, made))),
-                Err(problem) => problems.push(problem),
+                Err(mut problem) => {
+                    let index = with_config.get(&(key.table, key.filter)).copied().unwrap_or(0);
+                    let table = Box::from(&*config.tables[key.table].routes.name);
+                    problem.config = problem.config.map(|_| Box::new(RefusedConfig::Rule { table, index }));
+                    problems.push(problem);
+                }
+            }
+            if rule.config.is_some() {
+                *with_config.entry((key.table, key.filter)).or_default() += 1;
             }
         }
+        problems.extend(unseen_tunnels(config, &made));
         if problems.is_empty() {
             let filters = made.iter().map(|(id, one)| (id, Arc::clone(one.filter()))).collect();
             Ok(FilterSet { filters, rules })
@@ -133,14 +148,16 @@ impl FilterMaker {
                 return self.make_lua(filter, lua, &lua.script, &filter.config, scripts);
             }
             FilterKind::Wasm(wasm) => return self.make_wasm(filter, wasm, modules),
+            FilterKind::DynamicModule(module) => return self.make_dynamic(filter, module),
             FilterKind::Native { filter, library } => (library.clone(), filter, None),
             FilterKind::Go { filter: name, source } => {
                 let path = library_of(source).map_err(|why| FilterProblem::new(&filter.name, why, None))?;
                 (path, name, Some(source))
             }
         };
-        let failed = |error| FilterProblem::of_load(&filter.name, &error);
-        let library = NativeLibrary::open(&path, &self.host).map_err(failed)?;
+        let kind = if source.is_some() { FilterFileKind::Go } else { FilterFileKind::Native };
+        let library = NativeLibrary::open(&path, &self.host)
+            .map_err(|error| FilterProblem::of_file(&filter.name, &error, &path, kind))?;
         let name = match source {
             Some(source) => name_in(source, name, library.filters())
                 .map_err(|why| FilterProblem::new(&filter.name, why, None))?,
@@ -157,7 +174,7 @@ impl FilterMaker {
         context: &str,
         scripts: &mut Scripts,
     ) -> Result<PreparedFilter, FilterProblem> {
-        let script = scripts.load(&filter.name, config, script, &self.host)?;
+        let script = scripts.load(&filter.name, config, script, &self.host, &self.warn)?;
         self.make_guest(filter, "", context, script)
     }
 
@@ -176,13 +193,25 @@ impl FilterMaker {
         Ok(PreparedFilter::by_guest(filter, id, made, library))
     }
 
+    fn make_dynamic(
+        &self,
+        filter: &FilterConfig,
+        config: &DynamicModuleConfig,
+    ) -> Result<PreparedFilter, FilterProblem> {
+        let path = file_of(config).map_err(|why| FilterProblem::new(&filter.name, why, None))?;
+        let module = DynamicModule::open(&path, scope_of(config), &self.host, self.is_trial)
+            .map_err(|error| FilterProblem::of_load(&filter.name, &error))?;
+        self.make_guest(filter, &config.filter, &filter.config, module)
+    }
+
     fn make_wasm(
         &self,
         filter: &FilterConfig,
         config: &WasmConfig,
         modules: &mut Modules,
     ) -> Result<PreparedFilter, FilterProblem> {
-        let failed = |error| FilterProblem::of_load(&filter.name, &error);
+        let failed =
+            |error| FilterProblem::of_file(&filter.name, &error, &config.module, FilterFileKind::Wasm);
         (self.observe_compiling)(&filter.name);
         if let Some(library) = modules.linear(config, &self.host).map_err(failed)? {
             (self.observe)(&filter.name);
@@ -196,6 +225,9 @@ impl FilterMaker {
         }
         let library = modules.library(config, &self.host).map_err(failed)?;
         (self.observe)(&filter.name);
+        if let Some(warning) = FilterProblem::of_imports(&filter.name, &library.unsupported_imports()) {
+            (self.warn)(warning);
+        }
         let id = (self.number)(&filter.name);
         let made = library
             .filter_of(&filter.name, &config.root_id, &filter.config, id, &self.reclaim_queue)
@@ -253,12 +285,44 @@ impl FilterMaker {
                     .rule_config(filter.number, &filter.owner, own, &self.reclaim_queue)
                     .map_err(|error| {
                         let message = format!("its configuration in a rule: {error}");
-                        FilterProblem::new(&config.name, message, None)
+                        FilterProblem { message, hint: None, ..FilterProblem::of_load(&config.name, &error) }
                     })?;
                 Ok(Some(RuleFilter { filter: Arc::clone(filter), config: number, owner }))
             }
         }
     }
+}
+
+/// Returns the filters that are meant to see the data of tunnels, of which filters see none, under rules that allow
+/// tunnels expressly. Where tunnels are allowed by default only, there are none in front of these filters.
+fn unseen_tunnels(config: &GatewayConfig, made: &BySlot<FilterId, PreparedFilter>) -> Vec<FilterProblem> {
+    let mut problems = Vec::new();
+    for listener in &config.listeners {
+        let tables = if let Serve::Routes(tables) = &listener.serve { tables.as_slice() } else { &[] };
+        let actions = tables.iter().flat_map(|table| {
+            let table = &config.tables[*table];
+            table.actions.iter().map(move |action| (&table.routes.name, action))
+        });
+        for (table, action) in actions {
+            let Some(what) = action.upgrades.express() else { continue };
+            for id in &listener.filters {
+                let Some(filter) = made.get(*id).map(PreparedFilter::filter) else { continue };
+                let rule = action.filters.iter().find(|rule| rule.filter == *id);
+                let is_disabled = rule.and_then(|rule| rule.is_disabled).unwrap_or(filter.policy.is_disabled);
+                if !filter.info.expects_tunnels || is_disabled {
+                    continue;
+                }
+                let message = format!(
+                    "a rule of the table \"{table}\" allows upgrades (`{what}`), but the filter's DecodeData and EncodeData would not be called for the data behind a 101"
+                );
+                let problem = FilterProblem::new(&config.filters[*id].name, message, Some(UNSEEN));
+                if !problems.contains(&problem) {
+                    problems.push(problem);
+                }
+            }
+        }
+    }
+    problems
 }
 
 /// Returns the filter settings of all rules.
@@ -287,7 +351,10 @@ pub(super) fn libraries(config: &GatewayConfig) -> BTreeSet<PathBuf> {
         .filter_map(|filter| match &filter.kind {
             FilterKind::Builtin(_) | FilterKind::Lua(_) | FilterKind::Wasm(_) => None,
             FilterKind::Native { library, .. } => Some(library.clone()),
+            FilterKind::DynamicModule(module) => file_of(module).ok(),
             FilterKind::Go { source, .. } => library_of(source).ok(),
         })
         .collect()
 }
+
+const UNSEEN: &str = "disable the filter in that rule (`filters: {NAME: {disabled: true}}`), set `upgrades: []` there, or accept that it does not see this data with \"@tunnels\": \"unseen\" in its `config`";

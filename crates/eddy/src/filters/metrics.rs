@@ -4,22 +4,23 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use eddy_filter::{MetricKind, MetricView};
+use eddy_filter::{MetricKind, MetricLabels, MetricView};
 
-/// Values by metric name and filter; `None` for metrics of a library itself.
-type Families = BTreeMap<Arc<str>, BTreeMap<Option<String>, MetricView>>;
+/// Values by metric name, and by filter (`None` for metrics of a library itself) and labels.
+type Families = BTreeMap<Arc<str>, BTreeMap<(Option<String>, MetricLabels), MetricView>>;
 
-/// Returns the metrics of libraries by name, without histograms.
+/// Returns the metrics of libraries by name, without histograms and metrics with labels.
 pub(crate) fn library_figures(views: &[MetricView]) -> BTreeMap<String, i64> {
     let of_libraries = views.iter().filter(|view| view.filter == 0 && view.kind != MetricKind::Histogram);
+    let of_libraries = of_libraries.filter(|view| view.labels.is_empty());
     let figure = |view: &MetricView| Some((view.name.to_string(), view.values.first()?.cast_signed()));
     of_libraries.filter_map(figure).collect()
 }
 
 /// Writes all metrics; `name_of` returns the name of a filter by its number. Number 0 is the library itself.
 ///
-/// A filter that is created again by a reload continues the count of its predecessor, so values of the same name and
-/// filter are added up. If metrics share a name but differ otherwise, the newest is written.
+/// A filter that is created again by a reload continues the count of its predecessor, so values of the same name,
+/// filter and labels are added up. If metrics share a name but differ otherwise, the newest is written.
 pub(crate) fn write_metrics(out: &mut String, views: Vec<MetricView>, name_of: impl Fn(u32) -> String) {
     let (of_libraries, of_filters) = views.into_iter().partition(|view: &MetricView| view.filter == 0);
     write_families(out, "library", "a filter library", families(of_libraries, |_| None));
@@ -37,7 +38,7 @@ fn write_families(out: &mut String, whose: &str, who: &str, families: Families) 
         // Writing to a string never fails.
         let name = format!("eddy_{whose}_{name}");
         let _ = writeln!(out, "# HELP {name} Defined by {who}.\n# TYPE {name} {word}");
-        for (filter, view) in by_filter.iter().filter(|(_, view)| view.kind == kind) {
+        for ((filter, _), view) in by_filter.iter().filter(|(_, view)| view.kind == kind) {
             write_values(out, &name, filter.as_deref(), view);
         }
     }
@@ -47,16 +48,15 @@ fn families(views: Vec<MetricView>, name_of: impl Fn(u32) -> Option<String>) -> 
     let mut families = Families::new();
     for view in views {
         let of_name = families.entry(Arc::clone(&view.name)).or_default();
-        let filter = name_of(view.filter);
-        match of_name.get_mut(&filter).filter(|known| known.kind == view.kind && known.bounds == view.bounds)
-        {
+        let key = (name_of(view.filter), Arc::clone(&view.labels));
+        match of_name.get_mut(&key).filter(|known| known.kind == view.kind && known.bounds == view.bounds) {
             Some(known) => {
                 for (sum, value) in known.values.iter_mut().zip(&view.values) {
                     *sum = sum.wrapping_add(*value);
                 }
             }
             None => {
-                of_name.insert(filter, view);
+                of_name.insert(key, view);
             }
         }
     }
@@ -64,10 +64,14 @@ fn families(views: Vec<MetricView>, name_of: impl Fn(u32) -> Option<String>) -> 
 }
 
 fn write_values(out: &mut String, name: &str, filter: Option<&str>, view: &MetricView) {
-    let label =
-        filter.map(|filter| format!("filter=\"{}\"", filter.replace('\\', "\\\\").replace('"', "\\\"")));
-    let only = label.as_ref().map(|label| format!("{{{label}}}")).unwrap_or_default();
-    let and = label.map(|label| format!("{label},")).unwrap_or_default();
+    let own = view.labels.iter().map(|(key, value)| (&**key, &**value));
+    let labels = filter.map(|filter| ("filter", filter)).into_iter().chain(own);
+    let label = |(key, value): (&str, &str)| {
+        format!("{key}=\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+    };
+    let labels = labels.map(label).collect::<Vec<_>>().join(",");
+    let (only, and) =
+        if labels.is_empty() { Default::default() } else { (format!("{{{labels}}}"), format!("{labels},")) };
     let first = view.values.first().copied().unwrap_or(0);
     let _ = match view.kind {
         MetricKind::Counter => writeln!(out, "{name}{only} {first}"),
@@ -94,7 +98,12 @@ mod tests {
     use super::*;
 
     fn view(filter: u32, name: &str, kind: MetricKind, bounds: &[u64], values: &[u64]) -> MetricView {
-        MetricView { filter, name: name.into(), kind, bounds: bounds.into(), values: values.to_vec() }
+        let labels = match name.split_once(';').and_then(|(_, label)| label.split_once('=')) {
+            Some((key, value)) => [(key.into(), value.into())].into(),
+            None => MetricLabels::default(),
+        };
+        let name = name.split(';').next().unwrap().into();
+        MetricView { filter, name, labels, kind, bounds: bounds.into(), values: values.to_vec() }
     }
 
     #[test]
@@ -103,6 +112,8 @@ mod tests {
             view(1, "hits", MetricKind::Counter, &[], &[3]),
             view(2, "open", MetricKind::Gauge, &[], &[u64::MAX]),
             view(3, "hits", MetricKind::Counter, &[], &[4]),
+            view(3, "hits;route=a\"b", MetricKind::Counter, &[], &[5]),
+            view(0, "lag;of=x", MetricKind::Histogram, &[5], &[1, 0, 3]),
             view(2, "size", MetricKind::Histogram, &[10, 20], &[1, 2, 3, 99]),
             view(0, "go_goroutines", MetricKind::Gauge, &[], &[12]),
             view(0, "lag", MetricKind::Histogram, &[5], &[1, 0, 3]),
@@ -124,9 +135,14 @@ eddy_library_lag_bucket{le=\"5\"} 1
 eddy_library_lag_bucket{le=\"+Inf\"} 1
 eddy_library_lag_sum 3
 eddy_library_lag_count 1
+eddy_library_lag_bucket{of=\"x\",le=\"5\"} 1
+eddy_library_lag_bucket{of=\"x\",le=\"+Inf\"} 1
+eddy_library_lag_sum{of=\"x\"} 3
+eddy_library_lag_count{of=\"x\"} 1
 # HELP eddy_filter_hits Defined by a filter.
 # TYPE eddy_filter_hits counter
 eddy_filter_hits{filter=\"auth\"} 7
+eddy_filter_hits{filter=\"auth\",route=\"a\\\"b\"} 5
 # HELP eddy_filter_open Defined by a filter.
 # TYPE eddy_filter_open gauge
 eddy_filter_open{filter=\"a\\\"b\"} -1

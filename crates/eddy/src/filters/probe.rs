@@ -24,14 +24,14 @@ pub(super) enum ProbeMessage {
     Making(String),
     /// About to compile this filter's module, which may take long the first time; `Making` follows afterwards.
     Compiling(String),
-    /// This filter cannot be created.
+    /// This filter cannot be created, or probably not what was intended.
     Wrong(FilterProblem),
     /// All filters that can be created have been.
     Done,
 }
 
-/// Returns a problem for every filter of these texts that cannot be created. `bundle` is the library of their Go
-/// packages.
+/// Returns a problem for every filter of these texts that cannot be created, and warnings about others. `bundle` is the
+/// library of their Go packages.
 ///
 /// # Cost
 /// Starts a process and waits for it: at most five seconds, plus the time of a compiler for new modules. No process

@@ -31,7 +31,7 @@ fn try_out() -> anyhow::Result<()> {
     let Received::Message((), descriptors) = channel.receive()? else { bail!("no configuration received") };
     let texts = read_memory_file(descriptors.first().context("no configuration received")?)?;
     let loaded = unpack(&texts).context("the configuration is malformed")?;
-    let (reports, compilers) = (Arc::clone(&channel), Arc::clone(&channel));
+    let (reports, compilers, warnings) = (Arc::clone(&channel), Arc::clone(&channel), Arc::clone(&channel));
     let ids = AtomicU32::new(1);
     let maker = FilterMaker {
         host: Arc::new(NoGateway::new(&loaded.config)),
@@ -44,6 +44,9 @@ fn try_out() -> anyhow::Result<()> {
         }),
         observe_compiling: Box::new(move |filter| {
             let _ = compilers.send(&ProbeMessage::Compiling(filter.to_owned()), &[]);
+        }),
+        warn: Box::new(move |problem| {
+            let _ = warnings.send(&ProbeMessage::Wrong(problem), &[]);
         }),
         is_trial: true,
     };

@@ -1,8 +1,13 @@
 //! Problem of a filter, and its position in the configuration.
 
+use std::path::Path;
+
 use eddy_filter::LoadError;
-use eddy_spec::problem::{Problem, SourceText};
+use eddy_spec::problem::{Problem, ProblemReport, Severity, SourceText};
+use eddy_spec::yaml::{self, YamlNode, YamlNodeKind};
 use serde::{Deserialize, Serialize};
+
+use super::unbuilt::{FilterFileKind, build_hint};
 
 /// Filter that cannot be created.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -13,12 +18,32 @@ pub(crate) struct FilterProblem {
     pub(crate) message: String,
     /// Advice to the user.
     pub(crate) hint: Option<String>,
+    /// Whether the filter works nevertheless, but probably not as intended.
+    #[serde(default)]
+    pub(crate) is_warning: bool,
     /// Position in a script, if the problem is there.
     #[serde(default)]
-    pub(crate) script: Option<ScriptLine>,
+    pub(crate) script: Option<Box<ScriptLine>>,
     /// Text of the filter's configuration that is wrong.
     #[serde(default)]
     pub(crate) text: Option<Box<str>>,
+    /// The `config` that the filter refused, if it did.
+    #[serde(default)]
+    pub(crate) config: Option<Box<RefusedConfig>>,
+}
+
+/// Configuration that a filter refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum RefusedConfig {
+    /// The filter's own.
+    Filter,
+    /// That of a rule of a table.
+    Rule {
+        /// Name of the table.
+        table: Box<str>,
+        /// Number of the rule among those of the table with a `config` for the filter, from 0.
+        index: usize,
+    },
 }
 
 /// Line of a script file.
@@ -26,7 +51,7 @@ pub(crate) struct FilterProblem {
 pub(crate) struct ScriptLine {
     /// Script file.
     pub(crate) path: String,
-    /// Line, from 1.
+    /// Line, from 1; 0 for the script as a whole.
     pub(crate) line: u32,
 }
 
@@ -37,8 +62,10 @@ impl FilterProblem {
             filter: filter.to_owned(),
             message: message.into(),
             hint: hint.map(str::to_owned),
+            is_warning: false,
             script: None,
             text: None,
+            config: None,
         }
     }
 
@@ -53,7 +80,29 @@ impl FilterProblem {
             LoadError::Path { .. } | LoadError::Library { .. } => None,
         };
         let text = if let LoadError::Path { path, .. } = error { Some(path.as_str().into()) } else { None };
-        Self { text, ..Self::new(filter, error.to_string(), hint) }
+        let config = matches!(error, LoadError::Refused { .. }).then(|| Box::new(RefusedConfig::Filter));
+        Self { text, config, ..Self::new(filter, error.to_string(), hint) }
+    }
+
+    /// Returns the warning about functions that a module imports and eddy does not have, if there are any.
+    pub(super) fn of_imports(filter: &str, functions: &[&str]) -> Option<Self> {
+        if functions.is_empty() {
+            return None;
+        }
+        let names: Vec<String> = functions.iter().map(|name| format!("`{name}`")).collect();
+        let message = format!(
+            "its module imports {}, which eddy does not have: a call returns `Unimplemented`",
+            names.join(", ")
+        );
+        let hint =
+            "turn off the feature of the module that needs it, or check that the module works without it";
+        Some(Self { is_warning: true, ..Self::new(filter, message, Some(hint)) })
+    }
+
+    /// As [`Self::of_load`], for a file that may not be built yet.
+    pub(super) fn of_file(filter: &str, error: &LoadError, file: &Path, kind: FilterFileKind) -> Self {
+        let problem = Self::of_load(filter, error);
+        Self { hint: problem.hint.or_else(|| build_hint(file, kind)), ..problem }
     }
 
     /// As [`Self::of_load`], for a built-in filter, whose errors need no hint.
@@ -63,6 +112,11 @@ impl FilterProblem {
 
     /// Returns the problem at the position where the filter is configured.
     pub(crate) fn in_sources(&self, sources: &[SourceText]) -> Problem {
+        let severity = if self.is_warning { Severity::Warning } else { Severity::Error };
+        Problem { severity, ..self.located_in(sources) }
+    }
+
+    fn located_in(&self, sources: &[SourceText]) -> Problem {
         let message = if self.filter.is_empty() {
             self.message.clone()
         } else {
@@ -74,8 +128,20 @@ impl FilterProblem {
             length: u32::try_from(marked.chars().count()).unwrap_or(1).max(1),
             ..Problem::of_file(path, message.clone(), self.hint.clone())
         };
-        if let Some(ScriptLine { path, line }) = &self.script {
-            return at(path, (*line, 1), "");
+        match self.script.as_deref() {
+            Some(ScriptLine { path, line: 0 }) => {
+                return Problem::of_file(path, message, self.hint.clone());
+            }
+            Some(ScriptLine { path, line }) => return at(path, (*line, 1), ""),
+            None => {}
+        }
+        let refused = self.config.as_ref();
+        let refused = refused.and_then(|config| {
+            let place = |source: &SourceText| config_position(&source.text, &self.filter, config);
+            sources.iter().find_map(|source| Some((source, place(source)?)))
+        });
+        if let Some((source, place)) = refused {
+            return at(&source.path, place, "config");
         }
         let place = sources.iter().find_map(|source| Some((source, place_of(&source.text, &self.filter)?)));
         let Some((source, place)) = place else {
@@ -87,6 +153,28 @@ impl FilterProblem {
         let (place, marked) = within.unwrap_or((place, &self.filter));
         at(&source.path, place, marked)
     }
+}
+
+/// Returns line and column of the key `config` of a filter or a rule.
+fn config_position(text: &str, filter: &str, refused: &RefusedConfig) -> Option<(u32, u32)> {
+    let tree = yaml::parse(text, 0, &mut ProblemReport::new());
+    let root = tree.root?;
+    let key = match refused {
+        RefusedConfig::Filter => &root.entry("filters")?.value.entry(filter)?.value.entry("config")?.key,
+        RefusedConfig::Rule { table, index } => {
+            let table = &root.entry("routes")?.value.entry(table)?.value;
+            // A table in a dialect, or with settings of its own, has its rules below a key.
+            let list =
+                if let YamlNodeKind::List(_) = &table.form { table } else { &table.entry("rules")?.value };
+            let YamlNodeKind::List(rules) = &list.form else { return None };
+            let config_of = |rule: &YamlNode<'_>| {
+                let key = &rule.entry("filters")?.value.entry(filter)?.value.entry("config")?.key;
+                Some((key.place.line, key.place.column))
+            };
+            return rules.iter().filter_map(config_of).nth(*index);
+        }
+    };
+    Some((key.place.line, key.place.column))
 }
 
 /// Returns line and column of a filter's key below `filters:` in a YAML text in block style; other styles are not
@@ -159,6 +247,23 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_config_is_located() {
+        let text = "filters:\n  one: {go: {filter: one}, config: {a: 1}}\n  two:\n    go: {filter: config}\n    config:\n      a: 1\n  three: {go: {}}\nroutes:\n  site:\n    - {cluster: a, filters: {one: {disabled: true}}}\n    - cluster: a\n      filters: {one: {config: 1}}\n    - cluster: b\n      filters:\n        one:\n          config: 2\n";
+        let own = |filter: &str| config_position(text, filter, &RefusedConfig::Filter);
+        assert_eq!((own("one"), own("two"), own("three")), (Some((2, 28)), Some((5, 5)), None));
+        let rule = |index| config_position(text, "one", &RefusedConfig::Rule { table: "site".into(), index });
+        assert_eq!((rule(0), rule(1), rule(2)), (Some((12, 23)), Some((16, 11)), None));
+        let source = SourceText::new("a.yaml", text);
+        let refused = LoadError::Refused { message: "no".to_owned() };
+        let shown =
+            FilterProblem::of_load("two", &refused).in_sources(std::slice::from_ref(&source)).to_string();
+        assert!(shown.starts_with("a.yaml:5:5: error: filter \"two\": no"), "{shown}");
+        // Without a `config`, the filter itself is shown.
+        let shown = FilterProblem::of_load("three", &refused).in_sources(&[source]).to_string();
+        assert!(shown.starts_with("a.yaml:7:3: "), "{shown}");
+    }
+
+    #[test]
     fn a_problem_is_shown_with_its_position() {
         let sources = [
             SourceText::new("a.yaml", "listeners: []\n"),
@@ -173,5 +278,13 @@ mod tests {
         assert_eq!(other.in_sources(&sources).to_string(), "a.yaml: error: filter \"other\": no");
         let none = FilterProblem::new("", "no", None);
         assert_eq!(none.in_sources(&sources).to_string(), "a.yaml: error: no");
+        let script = |line| Some(Box::new(ScriptLine { path: "x.lua".to_owned(), line }));
+        let warning = FilterProblem { is_warning: true, script: script(0), ..problem.clone() };
+        assert_eq!(
+            warning.in_sources(&sources).to_string(),
+            "x.lua: warning: filter \"auth\": no\n  hint: yes"
+        );
+        let line = FilterProblem { script: script(3), ..other };
+        assert_eq!(line.in_sources(&sources).to_string(), "x.lua:3:1: error: filter \"other\": no");
     }
 }

@@ -11,6 +11,7 @@ use eddy_http::GrpcStatus;
 use eddy_ids::{BySlot, FilterId, Shared};
 
 use super::bundle::library_of;
+use super::dynamic_module::file_of;
 use crate::bundle::{BundleManifest, hashed};
 use crate::control::Quarantined;
 
@@ -33,6 +34,7 @@ pub(crate) fn version(config: &GatewayConfig, id: FilterId, filter: &FilterConfi
         FilterKind::Builtin(_) => return None,
         FilterKind::Native { library, .. } => library_version(library),
         FilterKind::Wasm(wasm) => library_version(&wasm.module),
+        FilterKind::DynamicModule(module) => library_version(&file_of(module).ok()?),
         FilterKind::Lua(lua) => match &lua.script {
             LuaScriptText::File(path) => library_version(path),
             LuaScriptText::Inline { .. } => String::new(),
@@ -59,7 +61,8 @@ fn library_version(library: &Path) -> String {
 pub(super) fn build_placeholder(filter: &FilterConfig, id: u32) -> Arc<Filter> {
     let refuses = filter.policy.on_failure == FailurePolicy::Closed;
     let build_placeholder = PlaceholderFilter { refuses };
-    let info = FilterInfo { interest: build_placeholder.interest(), keeps_length: true };
+    let info =
+        FilterInfo { interest: build_placeholder.interest(), keeps_length: true, expects_tunnels: false };
     Arc::new(Filter {
         name: filter.name.clone().into(),
         id,

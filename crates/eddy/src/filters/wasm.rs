@@ -53,6 +53,7 @@ impl Modules {
         let limits = LinearLimits {
             memory_bytes_max: usize::try_from(config.memory_bytes).unwrap_or(usize::MAX),
             call_time_max: config.cpu,
+            create_time_max: config.start_cpu,
         };
         let name = config.module.file_name().map_or_else(String::new, |name| name.to_string_lossy().into());
         let module = LinearModule::compile(&name, &bytes, limits, cache_folder().as_deref())?;
@@ -82,7 +83,7 @@ impl Modules {
 
 /// Returns the cache folder of compiled modules; `None` without a folder that only eddy can write to, because its
 /// contents are executed.
-fn cache_folder() -> Option<PathBuf> {
+pub(crate) fn cache_folder() -> Option<PathBuf> {
     let folder = Cache::find(None).and_then(|cache| cache.folder("wasm"));
     // Without a cache, modules are compiled at each start, which only costs time.
     folder.ok()
@@ -99,6 +100,7 @@ fn settings_of(config: &WasmConfig) -> WasmSettings {
         },
         memory_bytes: config.memory_bytes,
         cpu: config.cpu,
+        start_cpu: config.start_cpu,
         env: config.env.clone(),
     }
 }

@@ -40,9 +40,12 @@ impl TlsFiles {
                 // The file exists once its certificate was ordered.
                 Err(error) if error.kind() == io::ErrorKind::NotFound && is_ordered(config, &file.path) => {}
                 Err(error) => {
-                    let hint = "name an existing file that eddy can read; relative paths are resolved against the directory of the configuration file";
+                    // Dialects resolve relative paths differently; the result is absolute.
+                    let path = std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone());
+                    let hint =
+                        format!("name an existing file that eddy can read; it tried `{}`", path.display());
                     let message = format_args!("it cannot be read: {error}");
-                    problems.push(Problem::about(file, Severity::Error, message, Some(hint.to_owned())));
+                    problems.push(Problem::about(file, Severity::Error, message, Some(hint)));
                 }
             }
         }

@@ -86,7 +86,8 @@ fn wrong_usage_exits_with_2() {
     check(&["run"], 2);
     check(&["run", "eddy.yaml", "--handover-timeout", "soon"], 2);
     check(&["run", "eddy.yaml", "--log-level", "loud"], 2);
-    check(&["explain", "eddy.yaml"], 2);
+    assert!(check(&["explain", "eddy.yaml"], 2).contains("<URL>"));
+    check(&["explain", "eddy.yaml", "--all"], 2);
     check(&["juggle"], 2);
 }
 
@@ -138,6 +139,14 @@ fn explain_names_winner_and_losers() {
     let asked = [&["explain", "special.yaml", "http://example.com/users/7"], others.as_flattened()].concat();
     golden("explain-as.txt", &check(&asked, 0));
     check(&["explain", "eddy.yaml", "/user/1", "--as", "caddy"], 2);
+    // Options may stand anywhere.
+    let asked = ["explain", "--all", "eddy.yaml", "-X", "POST", "/healthz"];
+    let (before, after) =
+        (check(&asked, 0), check(&["explain", "eddy.yaml", "/healthz", "-X", "POST", "--all"], 0));
+    assert_eq!(before, after);
+    check(&["explain", "eddy.yaml", "-H", "a: b", "http://example.com/user/1"], 0);
+    let merged = check(&["explain", "eddy.yaml", "--all", "broken.yaml", "/users/1"], 1);
+    assert!(merged.contains("broken.yaml:2"), "{merged}");
     golden("explain-why-not.txt", &check(&["explain", "eddy.yaml", "/user/1", "--why-not", "rest"], 0));
     let text = check(&["explain", "eddy.yaml", "/user/1", "--json"], 0);
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -172,6 +181,8 @@ fn the_scheme_of_a_url_chooses_among_listeners() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("none.crt`: it cannot be read") && said.contains("eddy.yaml:3:"), "{said}");
+    let tried = directory.path().canonicalize().unwrap().join("none.crt");
+    assert!(said.contains(&format!("it tried `{}`", tried.display())), "{said}");
 }
 
 #[test]

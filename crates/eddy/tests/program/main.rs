@@ -4,8 +4,10 @@
 mod at_fault;
 mod budget;
 mod command;
+mod envoy_filters;
 mod explain;
 mod filters;
+mod guides;
 mod handover;
 mod process;
 mod projects;

@@ -25,6 +25,24 @@ fn a_gateway_serves_and_drains() {
 }
 
 #[test]
+fn the_demo_endpoint_refuses_sizes_that_it_does_not_serve() {
+    let eddy = EddyProcess::start(DEMO);
+    let body = |target: &str| {
+        let answer = get(eddy.address(), target);
+        let body = answer.text.split_once("\r\n\r\n").unwrap().1.to_owned();
+        (answer.status, body)
+    };
+    assert_eq!(body("/fixed"), (200, "Hello, world\n".to_owned()));
+    let (status, all) = body("/fixed?x=1&bytes=1048576");
+    assert_eq!((status, all.len()), (200, 1 << 20));
+    for wrong in ["1048577", "18446744073709551616", "-1", "1k", ""] {
+        let (status, said) = body(&format!("/fixed?bytes={wrong}"));
+        assert_eq!((status, &*said), (400, "bytes: a number from 0 to 1048576\n"), "{wrong}");
+    }
+    eddy.stop();
+}
+
+#[test]
 fn a_crashed_gateway_is_replaced_without_refused_connections() {
     let mut eddy = EddyProcess::start(DEMO);
     let address = eddy.address();

@@ -24,9 +24,9 @@ pub(crate) struct ProjectFolder {
 }
 
 pub(crate) struct CommandOutput {
-    code: Option<i32>,
+    pub(crate) code: Option<i32>,
     output: String,
-    errors: String,
+    pub(crate) errors: String,
 }
 
 impl ProjectFolder {
@@ -49,7 +49,12 @@ impl ProjectFolder {
         CommandOutput::of(self.command(binary(), arguments, folder))
     }
 
-    fn eddy_with(&self, arguments: &[&str], folder: &str, variables: &[(&str, &Path)]) -> CommandOutput {
+    pub(crate) fn eddy_with(
+        &self,
+        arguments: &[&str],
+        folder: &str,
+        variables: &[(&str, &Path)],
+    ) -> CommandOutput {
         let mut command = self.command(binary(), arguments, folder);
         command.envs(variables.iter().copied());
         CommandOutput::of(command)
@@ -108,7 +113,7 @@ impl CommandOutput {
         all
     }
 
-    fn json(&self, code: i32) -> Value {
+    pub(crate) fn json(&self, code: i32) -> Value {
         let all = self.all(code);
         serde_json::from_str(&self.output).unwrap_or_else(|error| panic!("{error}: {all}"))
     }
@@ -327,7 +332,7 @@ func init() {
 func (filter) RequestHead(x *eddy.Exchange) eddy.Verdict { return eddy.Continue }
 ";
 
-fn config_of(packages: &[(&str, &str)]) -> String {
+pub(crate) fn config_of(packages: &[(&str, &str)]) -> String {
     let mut text = "listeners: [{address: '127.0.0.1:0', demo: true}]\nfilters:\n".to_owned();
     for (name, folder) in packages {
         text.push_str(&format!("  {name}:\n    go: {{filter: {name}, package: '{folder}'}}\n"));

@@ -33,13 +33,14 @@ fn a_lua_project_is_created_tested_checked_and_run() {
     assert!(!place.directory.join("cache").exists(), "a script needs no kit");
     let said = place.eddy(&["filter", "test"], "my-hello").all(0);
     let expected = "\
+specs: filter_spec.lua
 ok      the service and the client are greeted
 ok      the unfriendly are refused
 2 passed, 0 failed
 ";
     assert_eq!(said, expected);
     let said = place.eddy(&["filter", "test", "my-hello", "--", "unfriendly"], ".").all(0);
-    assert_eq!(said, "ok      the unfriendly are refused\n1 passed, 0 failed\n");
+    assert_eq!(said, "specs: filter_spec.lua\nok      the unfriendly are refused\n1 passed, 0 failed\n");
     assert!(place.eddy(&["check", "eddy.yaml"], "my-hello").all(0).contains("ok: 2 listeners"));
     let mut eddy = place.launch(&config(&place, "my-hello"));
     assert!(get(eddy.address(), "/").text.contains("x-greeting: hello\r\n"));
@@ -53,7 +54,9 @@ ok      the unfriendly are refused
     let said = place.eddy(&["filter", "test", "my-hello"], ".").all(1);
     let place_of = "        filter_spec.lua:8: greeting of the service: expected \"hello\", got \"hello!\"\n";
     assert!(
-        said.starts_with(&format!("FAILED  the service and the client are greeted\n{place_of}")),
+        said.starts_with(&format!(
+            "specs: filter_spec.lua\nFAILED  the service and the client are greeted\n{place_of}"
+        )),
         "{said}"
     );
     assert!(said.ends_with("1 passed, 1 failed\n"), "{said}");
@@ -76,6 +79,29 @@ fn the_guide_to_lua_filters_works_as_written() {
     let eddy = place.launch(&config(&place, "auth"));
     assert_eq!(get(eddy.address(), "/").status, 401);
     assert_eq!(get_with(eddy.address(), "x-token: letmein").status, 200);
+    eddy.stop();
+}
+
+#[test]
+fn a_script_without_hooks_is_a_warning() {
+    let place = ProjectFolder::new();
+    let config = config(&place, "idle");
+    place.write("idle/filter.lua", "local function envoy_on_request(h) h:headers():add('x-idle', '1') end\n");
+    place.write("eddy.yaml", &config);
+    let said = place.eddy(&["check", "eddy.yaml"], ".").all(0);
+    let file = place.directory.join("idle/filter.lua").display().to_string();
+    let message = "the script defines neither `envoy_on_request` nor `envoy_on_response`, so it does nothing";
+    assert!(said.contains(&format!("warning: filter \"it\": {message}\n--> {file}\n")), "{said}");
+    assert!(said.contains("hint: define one of them as a global function, without `local`"), "{said}");
+    assert!(said.contains("ok: 1 listener, 1 rule"), "{said}");
+    let inline = config.replace(&format!("file: '{file}'"), "source: 'local a = 1'");
+    place.write("eddy.yaml", &inline);
+    let said = place.eddy(&["check", "eddy.yaml"], ".").all(0);
+    assert!(said.contains(&format!("filter \"it\": {message}")) && said.contains("eddy.yaml:4:3"), "{said}");
+    let eddy = place.launch(&config);
+    let log = eddy.log();
+    assert!(log.contains(message) && log.contains(&file), "{log}");
+    assert_eq!(get(eddy.address(), "/").status, 200);
     eddy.stop();
 }
 
@@ -144,7 +170,7 @@ end";
   answer = it:send { endpoint = function(request) return { body = request.authority } end, authority = 'b.test' }
   equal(answer.body, 'b.test')
   equal(answer.headers['x-own'], '2006')";
-    assert_eq!(outcome(source, test, 0), "ok      one\n1 passed, 0 failed\n");
+    assert_eq!(outcome(source, test, 0), "specs: a_spec.lua\nok      one\n1 passed, 0 failed\n");
 }
 
 #[test]
@@ -162,6 +188,12 @@ fn errors_in_specs_are_reported_with_their_line() {
         ),
         ("filter { file = 'none.lua' }", "a_spec.lua:6: cannot read \""),
         ("filter { source = 'x(', allow = { 'os' } }", "a_spec.lua:6: script:1: "),
+        (
+            "filter { source = '', name = 'a' }",
+            "a_spec.lua:6: `name` selects a filter of a library or module",
+        ),
+        ("filter { file = 'none.so' }", "a_spec.lua:6: cannot use the library \""),
+        ("filter { file = 'none.wasm' }", "a_spec.lua:6: cannot use the module \""),
         ("filter { source = '', allow = { 'all' } }", "a_spec.lua:6: unknown `allow` entry \"all\""),
         ("while true do end", "it used more CPU time than a spec is allowed (2s)"),
     ] {
@@ -171,7 +203,10 @@ fn errors_in_specs_are_reported_with_their_line() {
     let place = ProjectFolder::new();
     place.write("a_spec.lua", "test('one', function()\n");
     let said = place.eddy(&["filter", "test"], ".").all(1);
-    assert!(said.starts_with("BROKEN  a_spec.lua\n        a_spec.lua:2: 'end' expected"), "{said}");
+    assert!(
+        said.starts_with("specs: a_spec.lua\nBROKEN  a_spec.lua\n        a_spec.lua:2: 'end' expected"),
+        "{said}"
+    );
     place.write("a_spec.lua", "-- nothing");
     assert!(place.eddy(&["filter", "test"], ".").all(1).contains("there are no tests to run"));
     place.write("a_spec.lua", "test('one', function() end)");

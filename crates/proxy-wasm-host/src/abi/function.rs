@@ -1,6 +1,6 @@
 //! Host functions that a module may import.
 
-use self::Family::{Compiler, Legacy, ProxyWasm, Wasi};
+use self::Family::{Compiler, Higress, Legacy, ProxyWasm, Unsupported, Wasi};
 use self::Number::{I32, I64};
 
 /// Host function that modules may import.
@@ -23,6 +23,11 @@ pub enum Family {
     ProxyWasm,
     /// Functions of proxy-wasm 0.1.0 only, in the module `env`.
     Legacy,
+    /// Functions of Higress' SDKs that this crate offers, in the module `env`.
+    Higress,
+    /// Functions of Higress' SDKs that are only known by name, in the module `env`: a call is passed to
+    /// [`Host::unsupported`](crate::Host::unsupported).
+    Unsupported,
     /// Functions that compilers import, in the module `env`.
     Compiler,
     /// WASI, in the modules `wasi_snapshot_preview1` and `wasi_unstable`.
@@ -42,7 +47,7 @@ impl Family {
     /// Returns the module names under which the family's functions are imported.
     pub const fn modules(self) -> &'static [&'static str] {
         match self {
-            Self::ProxyWasm | Self::Legacy | Self::Compiler => &["env"],
+            Self::ProxyWasm | Self::Legacy | Self::Higress | Self::Unsupported | Self::Compiler => &["env"],
             Self::Wasi => &["wasi_snapshot_preview1", "wasi_unstable"],
         }
     }
@@ -108,6 +113,11 @@ pub const FUNCTIONS: &[Function] = &[
     function(Legacy, "proxy_continue_request", &[]),
     function(Legacy, "proxy_continue_response", &[]),
     function(Legacy, "proxy_clear_route_cache", &[]),
+    function(Higress, "proxy_set_upstream_override_host", &[I32, I32]),
+    function(Unsupported, "proxy_get_upstream_hosts", &[I32, I32]),
+    function(Unsupported, "proxy_inject_encoded_data_to_filter_chain", &[I32, I32, I32]),
+    function(Unsupported, "proxy_redis_init", &[I32, I32, I32, I32, I32, I32, I32]),
+    function(Unsupported, "proxy_redis_call", &[I32, I32, I32, I32, I32]),
     silent(Compiler, "emscripten_notify_memory_growth", &[I32]),
     function(Compiler, "pthread_equal", &[I32, I32]),
     function(Wasi, "args_get", &[I32, I32]),

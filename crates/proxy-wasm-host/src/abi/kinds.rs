@@ -7,8 +7,10 @@ wire_enum! {
     Action {
         /// Continue processing.
         Continue = 0,
-        /// Pause until `proxy_continue_stream`.
+        /// Pause until `proxy_continue_stream`; after headers, the body is still passed to the module.
         Pause = 1,
+        /// As [`Self::Pause`], and the module gets nothing more of the message meanwhile.
+        PauseAll = 3,
     }
 }
 

@@ -11,11 +11,14 @@ pub enum AbiVersion {
     V0_2_0,
     /// 0.2.1: the log level can be queried.
     V0_2_1,
+    /// 0.2.100: the version of Higress' SDKs. It behaves as 0.2.1; its modules may import [more host
+    /// functions](super::Family::Higress).
+    V0_2_100,
 }
 
 impl AbiVersion {
     /// All versions, oldest first.
-    pub const ALL: [Self; 3] = [Self::V0_1_0, Self::V0_2_0, Self::V0_2_1];
+    pub const ALL: [Self; 4] = [Self::V0_1_0, Self::V0_2_0, Self::V0_2_1, Self::V0_2_100];
 
     /// Returns the export by which a module declares this version.
     pub const fn marker(self) -> &'static str {
@@ -23,6 +26,7 @@ impl AbiVersion {
             Self::V0_1_0 => "proxy_abi_version_0_1_0",
             Self::V0_2_0 => "proxy_abi_version_0_2_0",
             Self::V0_2_1 => "proxy_abi_version_0_2_1",
+            Self::V0_2_100 => "proxy_abi_version_0_2_100",
         }
     }
 }
@@ -33,6 +37,7 @@ impl fmt::Display for AbiVersion {
             Self::V0_1_0 => "0.1.0",
             Self::V0_2_0 => "0.2.0",
             Self::V0_2_1 => "0.2.1",
+            Self::V0_2_100 => "0.2.100",
         })
     }
 }

@@ -6,7 +6,8 @@ use crate::host::Host;
 use crate::vm::{Guest, VmState};
 
 use super::{
-    buffers, contexts, fields, foreign, grpc, http, logs, metrics, properties, queues, shared_data, streams,
+    buffers, contexts, fields, foreign, grpc, higress, http, logs, metrics, properties, queues, shared_data,
+    streams,
 };
 
 /// Defines every host function.
@@ -23,6 +24,7 @@ pub(crate) fn define<H: Host>(linker: &mut Linker<VmState<H>>) -> wasmtime::Resu
     metrics::define(linker)?;
     properties::define(linker)?;
     foreign::define(linker)?;
+    higress::define(linker)?;
     // Imports of C++ compilers.
     linker.func_wrap("env", "emscripten_notify_memory_growth", |_: Guest<'_, H>, _: u32| ())?;
     linker.func_wrap("env", "pthread_equal", |_: Guest<'_, H>, left: u32, right: u32| {

@@ -6,6 +6,7 @@ mod define;
 mod fields;
 mod foreign;
 mod grpc;
+mod higress;
 mod http;
 mod logs;
 mod metrics;

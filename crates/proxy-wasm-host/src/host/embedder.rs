@@ -254,6 +254,18 @@ pub trait Host: 'static {
         Err(Status::NotFound)
     }
 
+    /// Selects the endpoint of a request, an address with its port; the load balancer is used if the cluster has no such
+    /// endpoint.
+    fn set_upstream_override_host(&mut self, scope: CallerScope, address: &[u8]) -> HostResult {
+        Err(Status::Unimplemented)
+    }
+
+    /// Returns the status of a call of a function that this crate [only knows by
+    /// name](crate::Module::unsupported_imports).
+    fn unsupported(&mut self, scope: CallerScope, function: &'static str) -> Status {
+        Status::Unimplemented
+    }
+
     /// Reports that a context was deleted, after the module's own callbacks.
     fn context_deleted(&mut self, context: ContextId) {}
 }

@@ -326,8 +326,9 @@ fn length(len: usize) -> u32 {
 }
 
 const PLAIN: &[Action] = &[Action::Continue, Action::Pause];
-/// Actions of header callbacks. The C++ SDK has more than two: stop iteration, continue and end the stream, and two
-/// ways to stop all iteration.
-const HEADERS: &[Action] = &[Action::Continue, Action::Pause, Action::Continue, Action::Pause, Action::Pause];
+/// Actions of header callbacks. The C++ SDK and Higress' SDKs have more than two: stop iteration, continue and end the
+/// stream, and two ways to stop all iteration.
+const HEADERS: &[Action] =
+    &[Action::Continue, Action::Pause, Action::Continue, Action::PauseAll, Action::PauseAll];
 /// Actions of body callbacks. The C++ SDK has more than two: stop and buffer, with a watermark, and no buffer.
 const BODY: &[Action] = &[Action::Continue, Action::Pause, Action::Pause, Action::Pause];

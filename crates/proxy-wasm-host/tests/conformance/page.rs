@@ -25,7 +25,8 @@ pub(crate) fn write(cases: &[ProxyWasmCase]) -> String {
 
 fn table(page: &mut String, title: &str, names: &[&str], cases: &[ProxyWasmCase]) {
     let versions = AbiVersion::ALL.map(|version| version.to_string()).join(" | ");
-    write!(page, "\n## {title}\n\n| function | {versions} | shown by |\n|---|---|---|---|---|\n").unwrap();
+    write!(page, "\n## {title}\n\n| function | {versions} | shown by |\n|---|---|---|---|---|---|\n")
+        .unwrap();
     for name in names {
         let covering: Vec<&ProxyWasmCase> =
             cases.iter().filter(|case| case.covers.iter().any(|it| it == name)).collect();
@@ -51,9 +52,11 @@ A case is a small module as text with the journal of what happened between it an
 --test conformance` runs all of them and fails if one comes out differently, and `UPDATE=1` writes this page.
 ";
 
-const FAMILIES: [(Family, &str); 4] = [
+const FAMILIES: [(Family, &str); 6] = [
     (Family::ProxyWasm, "Host functions"),
     (Family::Legacy, "Host functions of 0.1.0"),
+    (Family::Higress, "Host functions of Higress' SDKs"),
+    (Family::Unsupported, "Host functions of Higress' SDKs that answer `Unimplemented`"),
     (Family::Compiler, "What compilers import"),
     (Family::Wasi, "WASI"),
 ];

@@ -247,6 +247,16 @@ impl Host for Recorder {
         Ok(arguments.iter().rev().copied().collect())
     }
 
+    fn set_upstream_override_host(&mut self, scope: CallerScope, address: &[u8]) -> HostResult {
+        self.note(scope, format!("set_upstream_override_host {}", text(address)));
+        Ok(())
+    }
+
+    fn unsupported(&mut self, scope: CallerScope, function: &'static str) -> Status {
+        self.note(scope, format!("unsupported {function}"));
+        Status::Unimplemented
+    }
+
     fn context_deleted(&mut self, context: ContextId) {
         self.journal.push(format!("{}: context_deleted", context.0));
     }

@@ -5,6 +5,7 @@ import (
 	_ "github.com/eddy-gateway/eddy/examples/filters/go/basic-auth"
 	_ "github.com/eddy-gateway/eddy/examples/filters/go/body-read"
 	_ "github.com/eddy-gateway/eddy/examples/filters/go/body-rewrite"
+	_ "github.com/eddy-gateway/eddy/examples/filters/go/events"
 	_ "github.com/eddy-gateway/eddy/examples/filters/go/external-auth"
 	_ "github.com/eddy-gateway/eddy/examples/filters/go/field"
 	_ "github.com/eddy-gateway/eddy/examples/filters/go/header-get-set"

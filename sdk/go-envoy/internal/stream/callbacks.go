@@ -107,7 +107,7 @@ func (w *way) SendLocalReply(status int, body string, headers map[string][]strin
 	w.reply(status, body, headers, grpcStatus, details)
 }
 
-func (w *way) reply(status int, body string, headers api.ReplyHeaders, grpcStatus int64, details string) {
+func (w *way) reply(status int, body string, headers any, grpcStatus int64, details string) {
 	x := w.x
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
@@ -146,7 +146,7 @@ func (w *way) reply(status int, body string, headers api.ReplyHeaders, grpcStatu
 	w.finish(raw.Reply)
 }
 
-func replyFields(headers api.ReplyHeaders) (fields [][2]string, err error) {
+func replyFields(headers any) (fields [][2]string, err error) {
 	switch headers := headers.(type) {
 	case nil:
 	case map[string]string:
@@ -187,14 +187,26 @@ func (w *way) AddData(data []byte, isStreaming bool) {
 	}
 }
 
-// InjectData sends data before the current piece of the body, or before the next one if there is none; it is sent with
-// that piece. If that is not possible, it panics in a hook and logs a warning elsewhere: data must not be lost
-// silently.
+// InjectData sends data before the current piece of the body: at once while that is Running, else together with the
+// piece. Without a current piece, the data is sent with the next one. If that is not possible, InjectData panics in a
+// hook and logs a warning elsewhere: data must not be lost silently.
+//
+// While the piece is Running, InjectData waits until the data before it has left the gateway: a goroutine is as fast as
+// the client or the endpoint.
 func (w *way) InjectData(data []byte) {
 	x := w.x
+	w.injecting.Lock()
+	defer w.injecting.Unlock()
+	if turn, before, ok := w.streams(); ok {
+		if err := raw.SendData(x.id, turn, append(before, data...)); err != nil && raw.LogEnabled(raw.LevelDebug) {
+			raw.WriteLog(x.filter.id, raw.LevelDebug, "InjectData has no effect: "+err.Error())
+		}
+		return
+	}
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
 	switch {
+	case len(data) == 0:
 	case x.over:
 		w.stale("InjectData")
 	case w.body != nil:
@@ -208,6 +220,18 @@ func (w *way) InjectData(data []byte) {
 	default:
 		w.more.injected = append(w.more.injected, data...)
 	}
+}
+
+// streams returns the turn of a body piece that is Running, to which data can be sent at once, and the data that was
+// injected before the hook returned.
+func (w *way) streams() (turn uint32, before []byte, ok bool) {
+	w.x.mutex.Lock()
+	defer w.x.mutex.Unlock()
+	if w.state != paused || !isBody(w.call.Phase) {
+		return 0, nil, false
+	}
+	before, w.body.injected, w.hasSent = w.body.injected, nil, true
+	return w.turn, before, true
 }
 
 // notInjected reports data that was not sent. In a goroutine a panic could end the process, because it may not be

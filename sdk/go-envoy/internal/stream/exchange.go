@@ -60,6 +60,9 @@ type way struct {
 	turn      uint32
 	verdict   raw.Verdict // of a finish before the hook returned
 	more      *wayMore
+	// injecting is held by a goroutine that sends data, so that calls keep their order.
+	injecting sync.Mutex
+	hasSent   bool // data was sent in this turn
 }
 
 // wayMore has data that most exchanges never need.
@@ -255,7 +258,7 @@ func (w *way) close() {
 	if w.body != nil {
 		w.body.close()
 	}
-	w.call, w.copy, w.body, w.state, w.verdict = nil, nil, nil, idle, 0
+	w.call, w.copy, w.body, w.state, w.verdict, w.hasSent = nil, nil, nil, idle, 0, false
 }
 
 // retract drops the edits of a hook.
@@ -286,6 +289,10 @@ func (w *way) pause(c *raw.Call, s *raw.Step) raw.Verdict {
 		}
 	}
 	w.state = paused
+	if w.body != nil && len(w.body.injected) != 0 {
+		// Data that was injected before the hook returned goes out now, too.
+		go w.InjectData(nil)
+	}
 	return raw.Pause
 }
 
@@ -374,12 +381,21 @@ func (w *way) finish(verdict raw.Verdict) {
 		}
 		w.holdsHead = verdict == raw.Buffer && isHead(w.call.Phase)
 		edits := w.copy.Own()
-		turn := w.turn
+		turn, hasSent := w.turn, w.hasSent
 		w.keepTrailers()
 		w.close()
-		if err := raw.Resume(w.x.id, turn, verdict, edits); err != nil && raw.LogEnabled(raw.LevelDebug) {
-			raw.WriteLog(w.x.filter.id, raw.LevelDebug, "a filter continues too late:  "+err.Error())
+		if hasSent {
+			// The mutex must not be held until the data has left: the hooks of the other direction need it.
+			go w.x.resume(raw.ResumeAfterData, turn, verdict, edits)
+			return
 		}
+		w.x.resume(raw.Resume, turn, verdict, edits)
+	}
+}
+
+func (x *exchange) resume(resume func(uint64, uint32, raw.Verdict, []byte) error, turn uint32, verdict raw.Verdict, edits []byte) {
+	if err := resume(x.id, turn, verdict, edits); err != nil && raw.LogEnabled(raw.LevelDebug) {
+		raw.WriteLog(x.filter.id, raw.LevelDebug, "a filter continues too late: "+err.Error())
 	}
 }
 

@@ -60,7 +60,7 @@ func (library) New(name string, config []byte, id uint32) (raw.Filter, raw.Info,
 		return nil, raw.Info{}, err
 	}
 	f := &filter{id: id, kind: k, exchanges: raw.NewSlabs[exchange](raw.Workers())}
-	parsed, err := k.parser.parse(s.message, &metrics{id, s.secrets})
+	parsed, err := k.parser.parse(s.message, &metrics{id, s.secrets, s.tags})
 	if err != nil {
 		return nil, raw.Info{}, err
 	}
@@ -72,7 +72,11 @@ func (library) New(name string, config []byte, id uint32) (raw.Filter, raw.Info,
 	if s.everyPhase {
 		f.interest = everyPhase
 	}
-	return f, raw.Info{Interest: f.interest}, nil
+	info := raw.Info{Interest: f.interest}
+	if f.interest&(raw.PhaseRequestBody.Bit()|raw.PhaseResponseBody.Bit()) != 0 && !s.ignoresTunnels {
+		info.Flags = raw.FilterExpectsTunnels
+	}
+	return f, info, nil
 }
 
 // NewConfig creates the configuration of a rule: its own, merged into the filter's.

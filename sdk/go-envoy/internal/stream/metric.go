@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"fmt"
 	"sync"
 
 	"github.com/eddy-gateway/eddy/sdk/go/raw"
@@ -11,6 +12,7 @@ import (
 type metrics struct {
 	filter  uint32
 	secrets secrets
+	tags    []tag
 }
 
 // secrets are those of a configuration.
@@ -44,40 +46,39 @@ type knownMetric struct {
 	name   string
 }
 
-// DefineCounterMetric defines a counter. Characters that are not allowed in eddy's names are replaced with underscores.
+// DefineCounterMetric defines a counter. Parts of the name that Envoy's tags match become labels; other characters that
+// are not allowed in eddy's names are replaced with underscores.
 func (m *metrics) DefineCounterMetric(name string) api.CounterMetric {
 	return m.define(name, raw.CounterKind)
 }
 
-// DefineGaugeMetric defines a gauge. Characters that are not allowed in eddy's names are replaced with underscores.
+// DefineGaugeMetric defines a gauge, with a name as of a counter.
 func (m *metrics) DefineGaugeMetric(name string) api.GaugeMetric {
 	return m.define(name, raw.GaugeKind)
 }
 
 func (m *metrics) define(name string, kind raw.MetricKind) *metric {
-	plain := []byte(name)
-	for i, c := range plain {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') {
-			plain[i] = '_'
-		}
-	}
+	key := knownMetric{m.filter, nameOf(name, m.tags)}
 	known.Lock()
 	defer known.Unlock()
 	if known.metrics == nil {
 		known.metrics = map[knownMetric]*metric{}
 	}
-	key := knownMetric{m.filter, string(plain)}
 	if old := known.metrics[key]; old != nil && old.isCounter == (kind == raw.CounterKind) {
 		return old
 	}
 	cells, err := raw.NewMetric(m.filter, kind, key.name, nil)
-	if err != nil {
-		raw.WriteLog(m.filter, raw.LevelError, "metric "+name+" is not kept: "+err.Error())
-	}
 	made := &metric{cells: cells, isCounter: kind == raw.CounterKind}
+	if err != nil {
+		// The number of names that the host refuses has no limit.
+		raw.WriteLog(m.filter, raw.LevelError, fmt.Sprintf("metric %.100q is not exported: %v: %s", name, err, metricLimits))
+		return made
+	}
 	known.metrics[key] = made
 	return made
 }
+
+const metricLimits = "a name has at most 1024 bytes, and a filter at most 1024 metrics, of one kind for each name"
 
 func (m *metric) add(n int64) {
 	if m.isCounter && n < 0 || n == 0 {

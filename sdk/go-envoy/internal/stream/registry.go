@@ -140,6 +140,9 @@ func parserOf(parses any) parser {
 	case api.ConfigParser126:
 		parse := func(any *anypb.Any, _ api.ConfigCallbackHandler) (any, error) { return p.Parse(any) }
 		return parser{parse, merger.Merge}
+	case api.ConfigParser125:
+		parse := func(any *anypb.Any, _ api.ConfigCallbackHandler) (any, error) { return p.Parse(any), nil }
+		return parser{parse, merger.Merge}
 	default:
 		panic(fmt.Sprintf("the config parser %T has no Parse(*anypb.Any) or Parse(*anypb.Any, api.ConfigCallbackHandler)", parses))
 	}
@@ -148,10 +151,11 @@ func parserOf(parses any) parser {
 // Factory functions, by version of Envoy.
 type (
 	factory131     = func(any, api.FilterCallbackHandler) api.StreamFilter
-	factory126     = func(any) any
 	factoryLenient = func(any, ...api.FilterCallbackHandler) api.StreamFilter
 	maker126       = func(api.FilterCallbackHandler) api.StreamFilter
 )
+
+var anyType = reflect.TypeFor[any]()
 
 func factoryOf(makes any) factory {
 	if makes == nil {
@@ -167,8 +171,12 @@ func factoryOf(makes any) factory {
 			return func(callbacks api.FilterCallbackHandler) api.StreamFilter { return f(config, callbacks) }, nil
 		}
 	}
-	if f, ok := as[factory126](makes); ok {
-		return func(config any) (maker, error) { return makerOf(f(config)) }
+	if f := reflect.ValueOf(makes); f.Kind() == reflect.Func && f.Type().NumIn() == 1 && f.Type().NumOut() == 1 && f.Type().In(0) == anyType {
+		// The type of the result is a function, or any.
+		return func(config any) (maker, error) {
+			made := f.Call([]reflect.Value{reflect.ValueOf(&config).Elem()})
+			return makerOf(made[0].Interface())
+		}
 	}
 	panic(fmt.Sprintf("%T is no factory that Envoy's Go API had", makes))
 }

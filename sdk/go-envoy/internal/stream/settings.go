@@ -17,9 +17,12 @@ import (
 type settings struct {
 	message *anypb.Any // for the filter's parser
 	secrets secrets    // from the key "@secrets"
+	tags    []tag      // from the key "@stats_tags"
 	// everyPhase is set by the key "@phases" with the value "all": call filters in all phases, regardless of their
 	// type.
 	everyPhase bool
+	// ignoresTunnels is set by the key "@tunnels" with the value "unseen": the filter need not see the data of tunnels.
+	ignoresTunnels bool
 }
 
 const typedStruct = "type.googleapis.com/xds.type.v3.TypedStruct"
@@ -40,6 +43,21 @@ func readSettings(text string) (settings, error) {
 			return s, fmt.Errorf("\"@secrets\" must be an object of texts: %w", err)
 		}
 		delete(members, "@secrets")
+	}
+	if raw, ok := members["@stats_tags"]; ok {
+		tags, err := readTags(raw)
+		if err != nil {
+			return s, err
+		}
+		s.tags = tags
+		delete(members, "@stats_tags")
+	}
+	if raw, ok := members["@tunnels"]; ok {
+		if string(bytes.TrimSpace(raw)) != `"unseen"` {
+			return s, fmt.Errorf("\"@tunnels\" can only be \"unseen\", not %s", raw)
+		}
+		s.ignoresTunnels = true
+		delete(members, "@tunnels")
 	}
 	if raw, ok := members["@phases"]; ok {
 		if string(bytes.TrimSpace(raw)) != `"all"` {

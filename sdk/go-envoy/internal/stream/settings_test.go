@@ -39,7 +39,7 @@ func TestSettings(t *testing.T) {
 	tests := []struct{ json, url, value string }{
 		{`{"b":1,"a":{"x":["y",true,null]}}`, "", `{"a":{"x":["y",true,null]},"b":1}`},
 		{`{}`, "", `{}`},
-		{`{"@secrets":{"k":"v"},"@phases":"all","a":1}`, "", `{"a":1}`},
+		{`{"@secrets":{"k":"v"},"@phases":"all","@tunnels":"unseen","@stats_tags":[],"a":1}`, "", `{"a":1}`},
 		{`{"@type":"type.googleapis.com/xds.type.v3.TypedStruct","value":{"a":"b"}}`, "", `{"a":"b"}`},
 		{`{"@type":"type.googleapis.com/xds.type.v3.TypedStruct","type_url":"x","value":{}}`, "x", `{}`},
 	}
@@ -53,8 +53,8 @@ func TestSettings(t *testing.T) {
 			t.Errorf("%s: %q %s", test.json, url, value)
 		}
 	}
-	s, err := readSettings(`{"@secrets":{"k":"v"},"@phases":"all"}`)
-	if err != nil || s.secrets["k"] != "v" || !s.everyPhase {
+	s, err := readSettings(`{"@secrets":{"k":"v"},"@phases":"all","@tunnels":"unseen"}`)
+	if err != nil || s.secrets["k"] != "v" || !s.everyPhase || !s.ignoresTunnels {
 		t.Errorf("%+v %v", s, err)
 	}
 	for _, none := range []string{"null", "", " null "} {

@@ -40,6 +40,7 @@ pub const EDIT_CLEAR_ROUTE: u16 = 15;
 pub const EDIT_ENDPOINT: u16 = 16;
 pub const EDIT_FAULT: u16 = 17;
 pub const EDIT_REPLY_GRPC: u16 = 18;
+pub const EDIT_TRAILER: u16 = 19;
 
 // enum eddy_end_reason
 pub const END_COMPLETE: u32 = 0;
@@ -92,4 +93,5 @@ pub const CALL_BUFFERED: u8 = 8;
 pub const CALL_TLS: u8 = 16;
 pub const STEP_BLOCKING: u8 = 1;
 pub const FILTER_READS_BODY: u32 = 1;
+pub const FILTER_EXPECTS_TUNNELS: u32 = 2;
 pub const LIBRARY_ASKS_ABOUT: u32 = 1;

@@ -197,6 +197,7 @@ impl ChainFilter {
             info: FilterInfo {
                 interest: Interest::from_bits(bits),
                 keeps_length: self.filter.only_reads_bodies(),
+                expects_tunnels: false,
             },
             policy,
             owner: LibraryKeepAlive::default(),

@@ -76,6 +76,8 @@ impl Envoy {
             .arg("-c")
             .arg(&file)
             .args(["--concurrency", "1", "--disable-hot-restart", "--use-dynamic-base-id", "-l", "error"])
+            // Needed by dynamic modules in Go.
+            .env("GODEBUG", "cgocheck=0")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(File::create(directory.join("log"))?)

@@ -71,7 +71,7 @@ function methods.places(self, key)
   return all
 end
 
-local buffer = { __index = methods, __metatable = false }
+local buffer = { __index = internal.loggable(methods), __metatable = false }
 
 local function buffer_object()
   return setmetatable({ shown.scope, shown.piece }, buffer)

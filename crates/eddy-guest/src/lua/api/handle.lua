@@ -1,14 +1,16 @@
 -- Argument of hooks.
 
 local internal = ...
-local pairs, setmetatable, type = pairs, setmetatable, type
+local setmetatable, type = setmetatable, type
 local stage, shown, log, now_us = internal.stage, internal.shown, internal.log, internal.now_us
 local question, answer, text_of, SCOPE = internal.question, internal.answer, internal.text_of, internal.SCOPE
 local raise = internal.raise
 local floor, format, sub = math.floor, string.format, string.sub
 
 local CALL, LEVEL = internal.CALL, internal.LEVEL
-local BASE64, KEY_CHECK, VERIFY = CALL.BASE64, CALL.KEY_CHECK, CALL.VERIFY
+local BASE64, BASE64_DECODE = CALL.BASE64, CALL.BASE64_DECODE
+local KEY_CHECK, VERIFY = CALL.KEY_CHECK, CALL.VERIFY
+local RESPONSE = internal.WAY.RESPONSE
 local NOTHING = internal.ANSWER.NOTHING
 
 local function check(self)
@@ -61,24 +63,23 @@ function methods.setUpstreamOverrideHost(self, host, is_strict)
   return internal.override_host(host, is_strict)
 end
 
+function methods.stats(self) check(self) return internal.stats() end
+
+local request_object = internal.request_object
+function methods.downstreamRequestHeaders(self)
+  check(self)
+  if shown.way ~= RESPONSE then raise("downstreamRequestHeaders() is only available in envoy_on_response") end
+  return request_object()
+end
+
 function methods.clearRouteCache(self)
   check(self)
   return internal.clear_route()
 end
 
--- Critical is logged as error. Scripts know the levels by the same numbers, and critical as the one after error.
+-- Scripts know the levels by the same numbers, and critical as the one after error; it is logged as error.
 local TRACE, ERROR = LEVEL.TRACE, LEVEL.ERROR
 local CRITICAL = ERROR + 1
-local LEVELS = {
-  logTrace = TRACE, logDebug = LEVEL.DEBUG, logInfo = LEVEL.INFO, logWarn = LEVEL.WARN, logErr = ERROR, logCritical = ERROR,
-}
-for name, level in pairs(LEVELS) do
-  methods[name] = function(self, message)
-    check(self)
-    message = text_of(message)
-    log(stage, level, message, #message)
-  end
-end
 
 function methods.log(self, level, message)
   check(self)
@@ -93,6 +94,13 @@ function methods.base64Escape(self, text)
   return answer()
 end
 
+-- Returns nil for a text that is not base64.
+function methods.base64Decode(self, text)
+  check(self)
+  if question(BASE64_DECODE, text_of(text), "", 0, 0, 0) == NOTHING then return nil end
+  return answer()
+end
+
 -- Returns the first `length` bytes of a text that a script passes.
 local function counted(bytes, length)
   bytes = text_of(bytes)
@@ -103,23 +111,33 @@ local function counted(bytes, length)
   return sub(bytes, 1, length)
 end
 
--- Keys by their objects, which are opaque to scripts.
-local keys = setmetatable({}, { __mode = "k" })
-local key_metatable = { __metatable = false }
+-- Keys are the texts that `get` returns, by their objects, and the reasons for which others are none.
+local keys, reasons = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
+local key_methods = {}
+local key_metatable = { __index = internal.loggable_always(key_methods), __metatable = false }
+
+-- Returns the key, or nil for what is no key that can be used.
+function key_methods.get(self)
+  return keys[self]
+end
 
 function methods.importPublicKey(self, der, length)
   check(self)
   der = counted(der, length)
-  question(KEY_CHECK, der, "", 0, 0, 0)
   local key = setmetatable({}, key_metatable)
-  keys[key] = der
+  if question(KEY_CHECK, der, "", 0, 0, 0) == NOTHING then
+    keys[key] = der
+  else
+    reasons[key] = answer()
+  end
   return key
 end
 
+-- `key` is an imported key, or the text that its `get` returned.
 function methods.verifySignature(self, hash, key, signature, signature_length, data, data_length)
   check(self)
-  local der = keys[key]
-  if not der then raise("the public key must come from importPublicKey()") end
+  local der = type(key) == "string" and key or keys[key]
+  if not der then raise("invalid public key: " .. (reasons[key] or "it must come from importPublicKey()")) end
   signature, data = counted(signature, signature_length), counted(data, data_length)
   if question(VERIFY, text_of(hash) .. "\0" .. der, signature .. data, #signature, 0, 0) == NOTHING then
     return true, ""
@@ -145,7 +163,7 @@ function methods.timestampString(self, resolution)
   raise("timestamp format must be MILLISECOND or MICROSECOND.")
 end
 
-local metatable = { __index = methods, __metatable = false }
+local metatable = { __index = internal.loggable(methods), __metatable = false }
 
 function internal.handle()
   return setmetatable({ shown.scope }, metatable)

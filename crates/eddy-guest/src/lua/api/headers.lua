@@ -3,7 +3,7 @@
 local internal = ...
 local ffi, pairs, setmetatable, tonumber, tostring, type = ffi, pairs, setmetatable, tonumber, tostring, type
 local shown, find, count = internal.shown, internal.find, internal.count
-local change, raise, SCOPE = internal.change, internal.raise, internal.SCOPE
+local change, raise, text_of, SCOPE = internal.change, internal.raise, internal.text_of, internal.SCOPE
 local string_of, lower, concat = ffi.string, string.lower, table.concat
 
 local EDIT, NUMBER, WAY = internal.EDIT, internal.NUMBER, internal.WAY
@@ -22,24 +22,23 @@ local pseudo = {
   [":scheme"] = { REQUEST, function() return string_of(scheme.data, scheme.len) end },
   [":status"] = { RESPONSE, function() return tostring(shown.status) end, STATUS },
 }
-local REQUEST_ORDER = { ":authority", ":path", ":method", ":scheme" }
-local RESPONSE_ORDER = { ":status" }
+local ORDERS = { [REQUEST] = { ":authority", ":path", ":method", ":scheme" }, [RESPONSE] = { ":status" } }
+local NO_ORDER = {}
 
-local function text_of(value)
-  local kind = type(value)
-  if kind == "string" then return value end
-  if kind == "number" then return tostring(value) end
-  raise("string expected, got " .. (value == nil and "no value" or kind))
-end
+-- Message whose pseudo-headers a section has.
+local function own_way() return shown.way end
+local function request_way() return REQUEST end
+local function no_way() return nil end
 
--- Methods for one section of a message; `is_head` is false for trailers.
-local function methods_of(section, is_head)
+-- Methods for one section of a message.
+local function methods_of(section, way)
+  local is_head = way == own_way
   local flag = is_head and 0 or TRAILERS_FLAG
-  local get_pseudo = is_head and function(name)
+  local function get_pseudo(name)
     local known = pseudo[name]
-    if known and known[1] == shown.way then return known[2]() end
+    if known and known[1] == way() then return known[2]() end
     return nil
-  end or function() return nil end
+  end
 
   local function value_at(index)
     local value = section.fields[index].value
@@ -101,7 +100,7 @@ local function methods_of(section, is_head)
 
   local function check_open(self)
     if self[1] ~= shown.scope then raise(SCOPE) end
-    if is_head and not shown.is_open then raise("header map can no longer be modified") end
+    if way == request_way or (is_head and not shown.is_open) then raise("header map can no longer be modified") end
   end
 
   function methods.add(self, name, value)
@@ -146,7 +145,7 @@ local function methods_of(section, is_head)
   local function each(self)
     if self[1] ~= shown.scope then raise(SCOPE) end
     local scope, changes, at = shown.scope, shown.changes, 0
-    local order = not is_head and {} or shown.way == REQUEST and REQUEST_ORDER or RESPONSE_ORDER
+    local order = ORDERS[way()] or NO_ORDER
     local first = #order
     return function()
       if scope ~= shown.scope then raise(SCOPE) end
@@ -164,14 +163,19 @@ local function methods_of(section, is_head)
     end
   end
 
-  return { __index = methods, __pairs = each, __metatable = false }
+  return { __index = internal.loggable(methods), __pairs = each, __metatable = false }
 end
 
-local head = methods_of(shown.head, true)
-local trailers = methods_of(shown.trailers, false)
+local head = methods_of(shown.head, own_way)
+local trailers = methods_of(shown.trailers, no_way)
+local request = methods_of(shown.request, request_way)
 
 function internal.headers_object()
   return setmetatable({ shown.scope }, head)
+end
+
+function internal.request_object()
+  return setmetatable({ shown.scope }, request)
 end
 
 function internal.trailers_object()
@@ -192,5 +196,3 @@ function internal.each_header(headers, add)
     end
   end
 end
-
-internal.text_of = text_of

@@ -25,6 +25,7 @@ ffi.cdef [[
     eddy_fields reply;
     eddy_text reply_body;
     uint32_t reply_status, reserved2;
+    eddy_fields request;
   } eddy_shown;
   typedef struct {
     void *stage;
@@ -72,6 +73,15 @@ local function raise(message)
   error(message, 0)
 end
 internal.raise = raise
+
+-- Returns a text passed by a script.
+local tostring, type = tostring, type
+function internal.text_of(value)
+  local kind = type(value)
+  if kind == "string" then return value end
+  if kind == "number" then return tostring(value) end
+  raise("string expected, got " .. (value == nil and "no value" or kind))
+end
 
 -- Calls the host and raises its error, if any.
 local ask, stage = internal.ask, internal.stage

@@ -240,11 +240,12 @@ function methods.send(self, request)
 end
 
 local function made(wanted)
-  check_keys(wanted, " file source config allow ", "a filter")
+  check_keys(wanted, " file name source config allow ", "a filter")
   if (wanted.file == nil) == (wanted.source == nil) then mistake("a filter needs a `file` or a `source`") end
   local parts = {}
   part(parts, "filter")
   if wanted.file then part(parts, "file", "", text_of(wanted.file, "`file`")) end
+  if wanted.name then part(parts, "name", "", text_of(wanted.name, "`name`")) end
   if wanted.source then part(parts, "source", "", text_of(wanted.source, "`source`")) end
   if wanted.config ~= nil then part(parts, "config", "", to_json(wanted.config)) end
   for _, name in ipairs(wanted.allow or {}) do part(parts, "allow", "", text_of(name, "`allow`")) end

@@ -32,6 +32,6 @@ impl From<VmFault> for GuestFailure {
             VmFault::Memory { .. } => Some(FilterLimit::Memory),
             VmFault::Script(_) => None,
         };
-        Self { limit, why: fault.to_string() }
+        Self { limit, is_of_start: false, why: fault.to_string() }
     }
 }

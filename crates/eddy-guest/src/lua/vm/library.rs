@@ -119,8 +119,10 @@ impl Stack {
             unsafe { ffi::lua_pushcfunction(self.0, *function) };
             self.set_field(-2, name);
         }
+        // SAFETY: there is room on the stack.
+        unsafe { ffi::lua_pushnumber(self.0, limits.pattern_steps.into()) };
         // SAFETY: the chunk and its arguments are on top of the stack.
-        unsafe { ffi::lua_call(self.0, 3, 1) };
+        unsafe { ffi::lua_call(self.0, 4, 1) };
         // SAFETY: the index is that of the globals.
         unsafe { ffi::lua_pushvalue(self.0, ffi::LUA_GLOBALSINDEX) };
         self.set_field(ffi::LUA_REGISTRYINDEX, HOST_GLOBALS);

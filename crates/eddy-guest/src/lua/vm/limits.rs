@@ -11,6 +11,8 @@ pub(in crate::lua) struct VmLimits {
     pub(in crate::lua) cpu: Duration,
     /// Maximum memory of the VM in bytes, without compiled code, which has limits of its own.
     pub(in crate::lua) memory_bytes: usize,
+    /// Maximum steps of a match that LuaJIT's own library performs, which checks no time limit.
+    pub(in crate::lua) pattern_steps: u32,
     /// Libraries allowed beyond the safe ones.
     pub(in crate::lua) allow: Allowed,
 }
@@ -45,9 +47,17 @@ impl VmLimits {
 
 impl Default for VmLimits {
     fn default() -> Self {
-        Self { cpu: Duration::from_millis(10), memory_bytes: 32 << 20, allow: Allowed::default() }
+        Self {
+            cpu: Duration::from_millis(10),
+            memory_bytes: 32 << 20,
+            pattern_steps: PATTERN_STEPS,
+            allow: Allowed::default(),
+        }
     }
 }
+
+/// Less than half a millisecond.
+pub(in crate::lua) const PATTERN_STEPS: u32 = 1 << 19;
 
 /// With less, the VM and its libraries themselves would not fit.
 const BLOCK_BYTES_MIN: usize = 256 << 10;

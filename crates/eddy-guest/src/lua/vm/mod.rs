@@ -15,5 +15,5 @@ mod tests;
 
 use account::Account;
 pub(super) use fault::VmFault;
-pub(super) use limits::{Allowed, VmLimits};
+pub(super) use limits::{Allowed, PATTERN_STEPS, VmLimits};
 pub(super) use machine::Vm;

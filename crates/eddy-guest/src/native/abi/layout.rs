@@ -190,6 +190,7 @@ pub(crate) struct Info {
 }
 
 pub(crate) const FILTER_READS_BODY: u32 = 1;
+pub(crate) const FILTER_EXPECTS_TUNNELS: u32 = 2;
 
 /// `eddy_library`, as read from a guest: any function may be null.
 #[derive(Clone, Copy, Debug)]

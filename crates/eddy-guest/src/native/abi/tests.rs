@@ -121,6 +121,7 @@ fn numbers() -> LayoutConstants {
         ("EDDY_STEP_BLOCKING", STEP_BLOCKING.into()),
         ("EDDY_FILTER_READS_BODY", FILTER_READS_BODY.into()),
         ("EDDY_LIBRARY_ASKS_ABOUT", LIBRARY_ASKS_ABOUT.into()),
+        ("EDDY_FILTER_EXPECTS_TUNNELS", FILTER_EXPECTS_TUNNELS.into()),
         ("EDDY_FIELD_OTHER", FieldId::Other as i64),
         ("EDDY_FIELD_HOST", FieldId::Host as i64),
         ("EDDY_FIELD_X_FORWARDED", FieldId::XForwarded as i64),

@@ -38,9 +38,6 @@ impl Embedding {
     /// Sends a request on behalf of a context.
     pub(super) fn send(&mut self, scope: CallerScope, call: &HttpCall<'_>) -> HostResult<CallId> {
         let caller = scope.context.ok_or(Status::BadArgument)?;
-        if self.calls.len() >= CALLS_MAX {
-            return Err(Status::InternalFailure);
-        }
         let cluster = std::str::from_utf8(call.upstream).map_err(|_| Status::BadArgument)?;
         let pseudo = |name: &[u8]| call.headers.clone().find(|(key, _)| *key == name).map(|(_, value)| value);
         let (Some(method), Some(target)) = (pseudo(b":method"), pseudo(b":path")) else {
@@ -50,14 +47,9 @@ impl Embedding {
         let is_sent = |(name, _): &(&[u8], &[u8])| {
             !name.starts_with(b":") && !UNSENT.iter().any(|unsent| name.eq_ignore_ascii_case(unsent))
         };
-        let number = loop {
-            self.calls_made = (self.calls_made + 1) & u32::try_from(CALLS_MASK).unwrap_or(u32::MAX);
-            if self.calls_made != 0 && !self.calls.contains_key(&self.calls_made) {
-                break self.calls_made;
-            }
-        };
+        let number = self.next_call()?;
         let token = CallToken { worker: self.worker, generation: self.generation, call: number }.number();
-        let request = FilterOutboundRequest {
+        let mut request = FilterOutboundRequest {
             filter: self.id_of(scope.context),
             token,
             exchange: self.exchange_of(caller),
@@ -71,7 +63,12 @@ impl Embedding {
             body: call.body,
             timeout: Millis::of(call.timeout).max(Millis::new(1)),
         };
-        self.common.host.send(&request).map_err(|error| match error {
+        let mut sent = self.common.host.send(&request);
+        if let (Err(HostError::Unknown), Some(service)) = (&sent, service_of(cluster)) {
+            request.cluster = service;
+            sent = self.common.host.send(&request);
+        }
+        sent.map_err(|error| match error {
             HostError::Unknown | HostError::Invalid => Status::BadArgument,
             HostError::Gone | HostError::Stale | HostError::TooLarge | HostError::Full => {
                 Status::InternalFailure
@@ -82,8 +79,25 @@ impl Embedding {
         Ok(CallId(number))
     }
 
+    /// Returns a number for another call.
+    ///
+    /// # Errors
+    /// [`Status::InternalFailure`] if too many calls are in progress.
+    pub(super) fn next_call(&mut self) -> HostResult<u32> {
+        if self.calls.len() + self.grpc.len() >= CALLS_MAX {
+            return Err(Status::InternalFailure);
+        }
+        loop {
+            self.calls_made = (self.calls_made + 1) & u32::try_from(CALLS_MASK).unwrap_or(u32::MAX);
+            let number = self.calls_made;
+            if number != 0 && !self.calls.contains_key(&number) && !self.grpc.contains_key(&number) {
+                return Ok(number);
+            }
+        }
+    }
+
     /// Returns the exchange of a stream whose callback is in progress, or that is paused.
-    fn exchange_of(&self, context: ContextId) -> Option<Handle> {
+    pub(super) fn exchange_of(&self, context: ContextId) -> Option<Handle> {
         if self.stream == Some(context) {
             return self.exchange;
         }
@@ -103,6 +117,13 @@ impl Embedding {
     }
 }
 
+/// Returns the service in a cluster name of Istio and Higress, such as `outbound|443||api.dns`.
+pub(super) fn service_of(cluster: &str) -> Option<&str> {
+    let mut parts = cluster.strip_prefix("outbound|")?.splitn(3, '|');
+    let (port, service) = (parts.next()?, parts.nth(1)?);
+    (port.parse::<u16>().is_ok() && !service.is_empty()).then_some(service)
+}
+
 /// Headers that eddy writes itself.
 const UNSENT: [&[u8]; 6] =
     [b"host", b"content-length", b"transfer-encoding", b"connection", b"te", b"keep-alive"];
@@ -112,7 +133,18 @@ const CALLS_MASK: u64 = 0xff_ffff;
 
 #[cfg(test)]
 mod tests {
-    use super::CallToken;
+    use super::{CallToken, service_of};
+
+    #[test]
+    fn a_service_is_found_in_a_cluster_name() {
+        assert_eq!(service_of("outbound|443||api.dns"), Some("api.dns"));
+        assert_eq!(service_of("outbound|80|v1|a.b.svc.cluster.local"), Some("a.b.svc.cluster.local"));
+        for name in
+            ["api.dns", "outbound|443|", "outbound|443||", "outbound|x||a", "inbound|443||a", "outbound|"]
+        {
+            assert_eq!(service_of(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn a_call_token_round_trips() {

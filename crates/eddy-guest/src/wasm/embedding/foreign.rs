@@ -1,15 +1,18 @@
 //! Foreign functions that modules call by name.
 
 use std::borrow::Cow;
+use std::net::SocketAddr;
 
 use base64ct::{Base64, Encoding};
-use eddy_filter::{Direction, FilterEdit, Phase};
+use eddy_filter::{Direction, FilterEdit, FilterLogLevel, Phase};
+use eddy_http::Method;
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
-use proxy_wasm_host::abi::{HostResult, Status};
-use proxy_wasm_host::{CallerScope, PropertyPath};
+use proxy_wasm_host::abi::{HostResult, Status, StreamType};
+use proxy_wasm_host::{CallerScope, Host, PropertyPath};
 
 use super::Embedding;
+use crate::message_view::MessageView;
 use crate::signature::PublicKey;
 
 impl Embedding {
@@ -30,20 +33,69 @@ impl Embedding {
             b"uncompress" => decompress_to_vec_zlib_with_limit(arguments, UNCOMPRESSED_BYTES_MAX)
                 .map(Cow::Owned)
                 .map_err(|_| Status::BadArgument),
+            b"get_log_level" => Ok(self.log_level(scope).wire().to_le_bytes().to_vec().into()),
+            b"set_upstream_override_host" => {
+                self.select_endpoint(scope, arguments)?;
+                Ok(Cow::Borrowed(b""))
+            }
+            b"inject_encoded_data_to_filter_chain_on_header" => {
+                self.supply_response_body(scope, arguments)?;
+                Ok(Cow::Borrowed(b""))
+            }
             b"verify_signature" => verify_signature(arguments).map(Cow::Owned).ok_or(Status::BadArgument),
-            _ => Err(Status::NotFound),
+            _ => Err(self.note_unknown(scope, name, Status::NotFound)),
         }
+    }
+
+    /// Logs the call of a function that is missing, once for each function of the module, and returns the status.
+    pub(super) fn note_unknown(&mut self, scope: CallerScope, name: &[u8], status: Status) -> Status {
+        if let Some(text) = self.common.unknown.note(name, status) {
+            self.log_as(scope.context, FilterLogLevel::Warn, text.as_bytes());
+        }
+        status
     }
 
     /// Requests that the route is selected again.
     pub(super) fn clear_route(&mut self, scope: CallerScope) -> HostResult {
+        self.open_request(scope)?.push(&FilterEdit::ClearRoute)
+    }
+
+    /// Selects the endpoint of a request, if the cluster has it; otherwise the load balancer does.
+    ///
+    /// # Errors
+    /// [`Status::BadArgument`] if this is not an address with a port, or the request has been sent.
+    pub(super) fn select_endpoint(&mut self, scope: CallerScope, address: &[u8]) -> HostResult {
+        let text = std::str::from_utf8(address).map_err(|_| Status::BadArgument)?;
+        text.parse::<SocketAddr>().map_err(|_| Status::BadArgument)?;
+        self.open_request(scope)?.push(&FilterEdit::Endpoint { address, is_strict: false })
+    }
+
+    /// Returns the view of a request that has not been sent.
+    fn open_request(&mut self, scope: CallerScope) -> HostResult<&mut MessageView> {
         let message_view = self.view_of_mut(scope.context, Direction::Request).ok_or(Status::BadArgument)?;
         let is_open = match message_view.phase() {
             Some(Phase::RequestHead) => true,
             Some(Phase::RequestBody) => message_view.is_head_open,
             _ => false,
         };
-        if is_open { message_view.push(&FilterEdit::ClearRoute) } else { Err(Status::BadArgument) }
+        if is_open { Ok(message_view) } else { Err(Status::BadArgument) }
+    }
+
+    /// Gives a response a body that has none, and continues it; the arguments are a protobuf message with the body and
+    /// whether nothing follows, which must be so.
+    fn supply_response_body(&mut self, scope: CallerScope, arguments: &[u8]) -> HostResult {
+        let [_, body, ..] = texts(arguments).ok_or(Status::BadArgument)?;
+        let message_view = self.view_of_mut(scope.context, Direction::Response).ok_or(Status::BadArgument)?;
+        let may_have_body = message_view.view().is_some_and(|view| {
+            let status = message_view.status();
+            let is_bodiless = view.request.method == Method::Head || matches!(status, 204 | 205 | 304);
+            view.phase == Phase::ResponseHead && view.is_end && !is_bodiless
+        });
+        if !may_have_body || !is_set(arguments, INJECTION_ENDS) {
+            return Err(Status::BadArgument);
+        }
+        message_view.push(&FilterEdit::BodySet(body))?;
+        self.continue_stream(scope, StreamType::HttpResponse)
     }
 }
 
@@ -82,7 +134,7 @@ fn decoded(pem: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Returns the last text of each field of a message, by field number; higher numbers are ignored.
-fn texts(mut bytes: &[u8]) -> Option<[&[u8]; 6]> {
+pub(super) fn texts(mut bytes: &[u8]) -> Option<[&[u8]; 6]> {
     let mut texts = [b"".as_slice(); 6];
     while !bytes.is_empty() {
         let (tag, rest) = number(bytes)?;
@@ -102,6 +154,24 @@ fn texts(mut bytes: &[u8]) -> Option<[&[u8]; 6]> {
     Some(texts)
 }
 
+/// Whether the last value of a boolean field of a message is true.
+fn is_set(mut bytes: &[u8], field: u64) -> bool {
+    let mut is_set = false;
+    while let Some((tag, rest)) = number(bytes) {
+        let Some((value, rest)) = number(rest) else { return false };
+        match tag & 7 {
+            0 if tag >> 3 == field => (is_set, bytes) = (value != 0, rest),
+            0 => bytes = rest,
+            2 => match usize::try_from(value).ok().and_then(|len| rest.get(len..)) {
+                Some(rest) => bytes = rest,
+                None => return false,
+            },
+            _ => return false,
+        }
+    }
+    is_set
+}
+
 /// Parses a varint.
 fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0_u64;
@@ -114,6 +184,8 @@ fn number(bytes: &[u8]) -> Option<(u64, &[u8])> {
     None
 }
 
+/// Field of an injection: whether nothing follows.
+const INJECTION_ENDS: u64 = 2;
 /// Fields of the result: whether the signature is valid, and the reason if not.
 const IS_VERIFIED: u8 = 1 << 3;
 const WHY_NOT: u8 = (2 << 3) | 2;
@@ -126,7 +198,7 @@ const UNCOMPRESSED_BYTES_MAX: usize = 16 * 1024 * 1024;
 mod tests {
     use base64ct::{Base64, Encoding};
 
-    use super::{path_and_value, verify_signature};
+    use super::{is_set, path_and_value, verify_signature};
 
     #[test]
     fn arguments_are_validated() {
@@ -141,6 +213,14 @@ mod tests {
         ] {
             assert_eq!(path_and_value(bad), None, "{bad:?}");
         }
+    }
+
+    #[test]
+    fn a_boolean_field_is_read() {
+        let message = b"\x0a\x02\x10\x01\x10\x01";
+        assert!(is_set(message, 2) && !is_set(message, 1) && !is_set(message, 3));
+        assert!(!is_set(b"\x10\x01\x10\x00", 2) && is_set(b"\x10\x00\x10\x07", 2));
+        assert!(!is_set(b"\x10\x01\x0a\x05a", 2) && !is_set(b"\x10\x01\x0b", 2), "malformed");
     }
 
     fn bytes(hex: &str) -> Vec<u8> {

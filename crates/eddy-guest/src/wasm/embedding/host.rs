@@ -11,12 +11,13 @@ use proxy_wasm_host::abi::{
 };
 use proxy_wasm_host::{
     CallId, CallStatus, CallerScope, ContextId, GrpcCall, GrpcStream, Host, HttpCall, LocalResponse,
-    MetricId, PropertyPath, QueueId, SharedView,
+    MetricId, PropertyPath, QueueId, Rest, SharedView,
 };
 
 use super::Embedding;
+use super::grpc_response::GrpcForm;
 use super::state::direction_of;
-use crate::wasm::message_view::{MessageSection, MessageView};
+use crate::message_view::{MessageSection, MessageView};
 
 impl Host for Embedding {
     fn log(&mut self, scope: CallerScope, level: LogLevel, message: &[u8]) {
@@ -60,6 +61,10 @@ impl Host for Embedding {
             }
         } else if let (MapType::HttpCallResponseHeaders, Some(answer)) = (map, &self.answer) {
             answer.visit(visit);
+        } else if let MapType::GrpcCallInitialMetadata | MapType::GrpcCallTrailingMetadata = map {
+            for field in self.grpc_delivery.metadata.fields().iter() {
+                visit(&field.name.to_ascii_lowercase(), field.value);
+            }
         }
         Ok(())
     }
@@ -73,6 +78,10 @@ impl Host for Embedding {
         if let Some(part) = part_of(map) {
             let message_view = self.view_of(scope.context, direction_of(part));
             return Ok(message_view.and_then(|message_view| message_view.value(part, key)));
+        }
+        if let MapType::GrpcCallInitialMetadata | MapType::GrpcCallTrailingMetadata = map {
+            let value = self.grpc_delivery.metadata.fields().first_named(key);
+            return Ok(value.map(|value| value.to_vec().into()));
         }
         let answer = self.answer.as_ref().filter(|answer| answer.status > 0);
         Ok(match (map, answer) {
@@ -172,6 +181,9 @@ impl Host for Embedding {
     }
 
     fn call_status(&mut self, _scope: CallerScope) -> HostResult<CallStatus<'_>> {
+        if let Some(outcome) = &self.grpc_delivery.outcome {
+            return Ok(CallStatus { code: outcome.code, message: Cow::Borrowed(&outcome.message) });
+        }
         let answer = self.answer.as_ref().ok_or(Status::BadArgument)?;
         let message = if answer.status == 0 { &*answer.body } else { b"".as_slice() };
         Ok(CallStatus { code: answer.status.into(), message: Cow::Borrowed(message) })
@@ -181,14 +193,24 @@ impl Host for Embedding {
         self.send(scope, &call)
     }
 
-    // gRPC calls are not supported. SDKs accept this status for a call that cannot be made; another status would abort
-    // the module.
-    fn grpc_call(&mut self, _scope: CallerScope, _call: GrpcCall<'_>) -> HostResult<CallId> {
-        Err(Status::InternalFailure)
+    fn grpc_call(&mut self, scope: CallerScope, call: GrpcCall<'_>) -> HostResult<CallId> {
+        self.call_grpc(scope, &call)
     }
 
-    fn grpc_stream(&mut self, _scope: CallerScope, _stream: GrpcStream<'_>) -> HostResult<CallId> {
-        Err(Status::InternalFailure)
+    fn grpc_stream(&mut self, scope: CallerScope, stream: GrpcStream<'_>) -> HostResult<CallId> {
+        self.open_grpc(scope, &stream, GrpcForm::Stream, Millis::ZERO)
+    }
+
+    fn grpc_send(&mut self, _scope: CallerScope, call: CallId, message: &[u8], rest: Rest) -> HostResult {
+        self.send_grpc(call, message, rest)
+    }
+
+    fn grpc_cancel(&mut self, _scope: CallerScope, call: CallId) -> HostResult {
+        self.cancel_grpc(call)
+    }
+
+    fn grpc_close(&mut self, _scope: CallerScope, call: CallId) -> HostResult {
+        self.close_grpc(call)
     }
 
     fn shared(&mut self) -> Option<&SharedView> {
@@ -234,6 +256,14 @@ impl Host for Embedding {
         self.call_by_name(scope, name, arguments)
     }
 
+    fn set_upstream_override_host(&mut self, scope: CallerScope, address: &[u8]) -> HostResult {
+        self.select_endpoint(scope, address)
+    }
+
+    fn unsupported(&mut self, scope: CallerScope, function: &'static str) -> Status {
+        self.note_unknown(scope, function.as_bytes(), Status::Unimplemented)
+    }
+
     fn context_deleted(&mut self, context: ContextId) {
         self.forget(context);
     }
@@ -255,6 +285,9 @@ impl Embedding {
         if buffer == BufferType::HttpCallResponseBody {
             let answer = self.answer.as_ref().filter(|answer| answer.status > 0);
             return answer.map(|answer| &*answer.body).ok_or(Status::NotFound);
+        }
+        if buffer == BufferType::GrpcCallMessage {
+            return Ok(&self.grpc_delivery.message);
         }
         let (phase, direction) = body_of(buffer).ok_or(Status::NotFound)?;
         self.view_of(scope.context, direction).ok_or(Status::NotFound)?.body(phase)

@@ -1,13 +1,13 @@
 //! Metrics defined by modules.
 
 use std::sync::Mutex;
-use std::sync::atomic::Ordering::Relaxed;
 
-use eddy_filter::{HostApi as EddyHost, Metric, MetricError, MetricKind};
+use eddy_filter::{HostApi as EddyHost, METRIC_NAME_BYTES_MAX, Metric, MetricError, MetricKind};
 use proxy_wasm_host::MetricId;
 use proxy_wasm_host::abi::{HostResult, MetricType, Status};
 
 use crate::lock::lock;
+use crate::metric::{BOUNDS, plain_name};
 
 /// Metrics of a library, by number.
 ///
@@ -49,9 +49,10 @@ impl Metrics {
                 let bounds: &[u64] = if kind == MetricKind::Histogram { &BOUNDS } else { &[] };
                 let metric =
                     host.metrics().define(filter, kind, &name, bounds).map_err(|error| match error {
-                        MetricError::BadName | MetricError::BadBounds | MetricError::Differs => {
-                            Status::BadArgument
-                        }
+                        MetricError::BadName
+                        | MetricError::BadLabel
+                        | MetricError::BadBounds
+                        | MetricError::Differs => Status::BadArgument,
                         MetricError::Full => Status::InternalFailure,
                     })?;
                 defined.push(Defined { filter, name, kind, metric });
@@ -84,12 +85,8 @@ impl Metrics {
         let (kind, metric) = self.get(id)?;
         match kind {
             MetricKind::Counter => metric.add(lane, value),
-            MetricKind::Gauge => metric.add(lane, value.wrapping_sub(sum(&metric))),
-            MetricKind::Histogram => {
-                let place = BOUNDS.iter().position(|bound| value <= *bound).unwrap_or(BOUNDS.len());
-                add_at(&metric, lane, place, 1);
-                add_at(&metric, lane, BOUNDS.len() + 1, value);
-            }
+            MetricKind::Gauge => metric.add(lane, value.wrapping_sub(metric.sum())),
+            MetricKind::Histogram => metric.record(lane, &BOUNDS, value),
         }
         Ok(())
     }
@@ -110,52 +107,27 @@ impl Metrics {
 
     pub(super) fn value(&self, id: MetricId) -> HostResult<u64> {
         let (kind, metric) = self.get(id)?;
-        if kind == MetricKind::Histogram { Err(Status::BadArgument) } else { Ok(sum(&metric)) }
+        if kind == MetricKind::Histogram { Err(Status::BadArgument) } else { Ok(metric.sum()) }
     }
 }
 
-fn add_at(metric: &Metric, lane: usize, cell: usize, amount: u64) {
-    if let Some(cell) = metric.cells.get(lane * metric.stride + cell) {
-        cell.fetch_add(amount, Relaxed);
-    }
-}
-
-/// Returns the value of a counter or gauge over all lanes.
-fn sum(metric: &Metric) -> u64 {
-    let cells = metric.cells.iter().step_by(metric.stride.max(1));
-    cells.fold(0, |sum, cell| sum.wrapping_add(cell.load(Relaxed)))
-}
-
-/// Converts a name to a valid metric name: characters other than letters, digits and `_` become `_`.
+/// Returns the valid metric name for a name, cut to the maximum length.
 fn plain(name: &[u8]) -> String {
-    let plain = |byte: &u8| if byte.is_ascii_alphanumeric() { char::from(*byte) } else { '_' };
-    let mut text: String = name.iter().take(NAME_BYTES_MAX).map(plain).collect();
-    if text.starts_with(|first: char| first.is_ascii_digit()) {
-        text.insert(0, '_');
-        text.truncate(NAME_BYTES_MAX);
-    }
+    let mut text = plain_name(name.get(..METRIC_NAME_BYTES_MAX).unwrap_or(name));
+    text.truncate(METRIC_NAME_BYTES_MAX);
     text
 }
 
 /// Counter of failed instances.
 const FAILURES: &[u8] = b"instance_failures_total";
-const NAME_BYTES_MAX: usize = 64;
-/// Histogram bounds; modules cannot specify them.
-const BOUNDS: [u64; 20] = [
-    1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000,
-    1_000_000, 10_000_000,
-];
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::{METRIC_NAME_BYTES_MAX, plain};
 
     #[test]
-    fn metric_names_are_sanitized() {
-        for (name, expected) in [("hits", "hits"), ("a.b-c;d=e", "a_b_c_d_e"), ("2xx", "_2xx"), ("ä", "__")]
-        {
-            assert_eq!(plain(name.as_bytes()), expected);
-        }
-        assert_eq!(plain(&[b'9'; 100]).len(), 64);
+    fn long_metric_names_are_cut() {
+        assert_eq!(plain(b"a.b"), "a_b");
+        assert_eq!(plain(&[b'9'; 2000]).len(), METRIC_NAME_BYTES_MAX);
     }
 }

@@ -7,16 +7,21 @@
 mod answer;
 mod call;
 mod foreign;
+mod grpc;
+mod grpc_response;
 mod host;
 mod metric;
 mod property;
 mod queue;
 mod reply;
 mod state;
+mod unknown;
 mod waiting;
 
 pub(super) use answer::CallAnswer;
 pub(super) use call::CallToken;
+pub(super) use grpc_response::GrpcDelivery;
 pub(super) use metric::Metrics;
 pub(super) use queue::Queues;
 pub(super) use state::{Common, Embedding, PausedMessage, Plugin, RequestedActions};
+pub(super) use unknown::UnknownFunctions;

@@ -6,7 +6,7 @@ use proxy_wasm_host::abi::{HostResult, Status};
 use proxy_wasm_host::{CallerScope, LocalResponse};
 
 use super::{Embedding, PausedMessage};
-use crate::wasm::message_view::MessageView;
+use crate::message_view::MessageView;
 
 impl Embedding {
     /// Replies to the exchange of a stream: the one whose callback is in progress, or a paused one.

@@ -9,9 +9,11 @@ use eddy_ids::Millis;
 use proxy_wasm_host::{ContextId, SharedView};
 
 use super::answer::CallAnswer;
+use super::grpc_response::{GrpcDelivery, GrpcResponse};
 use super::metric::Metrics;
 use super::queue::Queues;
-use crate::wasm::message_view::{MessageSection, MessageView};
+use super::unknown::UnknownFunctions;
+use crate::message_view::{MessageSection, MessageView};
 
 /// State shared by all VMs of a library.
 pub(crate) struct Common {
@@ -22,10 +24,11 @@ pub(crate) struct Common {
     pub(crate) host: Arc<dyn EddyHost>,
     pub(crate) metrics: Metrics,
     pub(crate) queues: Queues,
+    pub(crate) unknown: UnknownFunctions,
     /// Maximum CPU time per call, as configured.
     pub(crate) cpu: Duration,
-    /// Maximum CPU time of a start.
-    pub(crate) start_time: Duration,
+    /// Maximum CPU time of each step of a start, as configured.
+    pub(crate) start_cpu: Duration,
     /// Maximum memory per instance, as configured.
     pub(crate) memory_bytes: u64,
 }
@@ -68,6 +71,10 @@ pub(crate) struct Embedding {
     pub(super) calls_made: u32,
     /// Response that is being delivered.
     pub(super) answer: Option<CallAnswer>,
+    /// gRPC calls in progress.
+    pub(crate) grpc: HashMap<u32, ModuleGrpcCall>,
+    /// Part of a gRPC call's response that is being delivered.
+    pub(crate) grpc_delivery: GrpcDelivery,
     /// Tick periods that plugins requested and that are not armed yet; `None` for no more ticks.
     pub(crate) periods: Vec<(usize, Option<Millis>)>,
     /// Properties set by streams.
@@ -76,6 +83,15 @@ pub(crate) struct Embedding {
     /// Log messages of the start, to explain its failure.
     pub(crate) said: Vec<String>,
     pub(crate) is_starting: bool,
+}
+
+/// gRPC call of a module in progress.
+pub(crate) struct ModuleGrpcCall {
+    /// Context that made the call.
+    pub(super) caller: ContextId,
+    /// Plugin that gets the response.
+    pub(super) plugin: Arc<Plugin>,
+    pub(super) response: GrpcResponse,
 }
 
 /// Name and value.
@@ -108,6 +124,8 @@ impl Embedding {
             calls: HashMap::new(),
             calls_made: 0,
             answer: None,
+            grpc: HashMap::new(),
+            grpc_delivery: GrpcDelivery::default(),
             periods: Vec::new(),
             properties: HashMap::new(),
             shared,
@@ -133,6 +151,7 @@ impl Embedding {
     /// Whether a stream waits for responses to calls.
     pub(crate) fn has_calls(&self, stream: ContextId) -> bool {
         self.calls.values().any(|(caller, _)| *caller == stream)
+            || self.grpc.values().any(|call| call.caller == stream)
     }
 
     /// Ends the recording of start messages.
@@ -183,6 +202,12 @@ impl Embedding {
         }
         // Messages beyond the filter's log limit are dropped.
         let _ = self.common.host.log(self.id_of(context), level, text);
+    }
+}
+
+impl Drop for Embedding {
+    fn drop(&mut self) {
+        self.cancel_all_grpc();
     }
 }
 

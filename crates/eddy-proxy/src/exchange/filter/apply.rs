@@ -1,7 +1,8 @@
 //! Applies the edits that filters request along with their verdicts.
 
 use eddy_filter::{
-    EditLog, EditableSection, FilterEdit, FilterLimit, MessageRun, Phase, Verdict, apply_to_fields,
+    EditLog, EditRefused, EditableSection, FilterEdit, FilterLimit, MessageRun, Phase, Verdict,
+    apply_to_fields,
 };
 use eddy_http::{FieldId, FieldsEditor, ResponseBody, check_field};
 
@@ -144,7 +145,7 @@ fn change(
         return Ok(());
     }
     if let (FilterEdit::BodySet(body), Phase::RequestHead | Phase::ResponseHead) = (edit, phase)
-        && is_own(ctx, place)
+        && supplies_bodies(ctx, place)
     {
         return set_absent_body(ctx.exchange, phase, place, body);
     }
@@ -156,9 +157,9 @@ fn change(
     Ok(())
 }
 
-/// Whether the filter is built into eddy.
-fn is_own(ctx: &ExchangeCx<'_>, place: u8) -> bool {
-    step_of(&chain_of(ctx), place).filter.library.is_own()
+/// Whether the filter may give a message without a body one.
+fn supplies_bodies(ctx: &ExchangeCx<'_>, place: u8) -> bool {
+    step_of(&chain_of(ctx), place).filter.library.supplies_bodies()
 }
 
 /// Sets the body of a message that has none. The steps behind see it as a whole body.
@@ -227,6 +228,21 @@ fn apply_one_edit(
         FilterEdit::ReplyGrpc(status) => {
             exchange.filtering.reply.grpc_status = Some(status);
             Ok(())
+        }
+        FilterEdit::Trailer { change, name, value } => {
+            let is_body = matches!(phase, Phase::RequestBody | Phase::ResponseBody);
+            let message = exchange.filtering.run.message_mut(phase.direction());
+            let done = if is_body {
+                message.edit_trailers(place, change, name, value)
+            } else {
+                Err(EditRefused::Phase)
+            };
+            done.map_err(|refused| match refused {
+                EditRefused::Phase => {
+                    "trailers can be added only with the end of a body without trailers".to_owned()
+                }
+                EditRefused::Value(fault) => fault.to_string(),
+            })
         }
         FilterEdit::Metadata { space, key, value } => {
             exchange.filtering.metadata.set(space, key, value).map_err(|full| full.to_string())

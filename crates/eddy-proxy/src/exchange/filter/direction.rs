@@ -9,7 +9,7 @@ use eddy_io::Buffer;
 use crate::exchange::context::ExchangeCx;
 use crate::exchange::filter::enter::{CallOutcome, enter};
 use crate::exchange::filter::step::{chain_of, fail, step_of};
-use crate::exchange::filter::wait;
+use crate::exchange::filter::wait::{self, PauseOutcome};
 use crate::exchange::state::Exchange;
 use crate::fault::Fault;
 use crate::message::{LengthMismatch, Pump};
@@ -58,8 +58,10 @@ pub(crate) fn advance(
                 }
             }
             RunOutput::Waiting(pause) => {
-                let Poll::Ready(result) = wait::poll(ctx, cx, pause, direction)? else {
-                    return Ok(FilterProgress::Waiting);
+                let result = match wait::poll(ctx, cx, pause, direction)? {
+                    Poll::Pending => return Ok(FilterProgress::Waiting),
+                    Poll::Ready(PauseOutcome::Sent) => continue,
+                    Poll::Ready(PauseOutcome::Ended(result)) => result,
                 };
                 let message = ctx.exchange.filtering.run.message_mut(direction);
                 message.stopped(pause.phase, pause.step, result);

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use eddy_filter::{
     EndReason, EndedExchange, ExchangeFacts, ExchangeInfo, ExchangeView, FilterPause, Handle, LibraryCall,
-    Phase, PhaseCall, RequestView, ResponseView, StepResult, Verdict,
+    Phase, PhaseCall, RequestView, ResponseView, StepResult, TURN_MAX, TlsInfo, Verdict,
 };
 use eddy_ids::Millis;
 
@@ -86,8 +86,8 @@ pub(crate) fn enter(
             return Ok(CallOutcome::Passed);
         };
         let handle = handle_of(ctx);
-        ctx.exchange.filtering.turn += 1;
-        let turn = ctx.exchange.filtering.turn;
+        let turn = ctx.exchange.filtering.turn % TURN_MAX + 1;
+        ctx.exchange.filtering.turn = turn;
         let announced = crossing.host.table.announce(handle, phase.direction(), turn);
         crossing.take_ended(library, &mut scratch.ended);
         scratch.edits.clear();
@@ -212,6 +212,7 @@ fn pause(
         turn,
         due: now.deadline(timeout),
         goes_on: wait.map(|wait| now.deadline(wait)),
+        is_sending: false,
     }
 }
 
@@ -273,6 +274,12 @@ impl ExchangeFacts for ExchangeCx<'_> {
             request_bytes: exchange.upload.data_bytes,
             response_bytes: exchange.answer.data_bytes,
             attempts: exchange.attempts.into(),
+            tls: self.down.client.secure().map(|secure| TlsInfo {
+                version: secure.facts.version.as_bytes(),
+                suite: secure.facts.suite.as_bytes(),
+                server_name: secure.facts.server_name.as_deref().unwrap_or_default().as_bytes(),
+                certificate: secure.facts.peer_certificate.as_deref().unwrap_or_default(),
+            }),
         }
     }
 }

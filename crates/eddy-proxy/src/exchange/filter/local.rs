@@ -4,15 +4,18 @@ use std::future::poll_fn;
 use std::task::{Context, Poll};
 
 use eddy_filter::{Direction, IncomingBody, StepOrder};
-use eddy_http::{FieldId, HeadLimits, LocalReply, write_local_head};
+use eddy_http::{FieldId, Fields, HeadLimits, LocalReply, write_local_head};
 use eddy_ids::WorkerTime;
 use eddy_io::Reusable;
 
+use crate::downstream::RateGuard;
 use crate::exchange::context::ExchangeCx;
-use crate::exchange::filter::direction::{FilterProgress, advance};
+use crate::exchange::filter::direction::{FilterProgress, advance, stage_filtered};
 use crate::exchange::filter::step::{chain_of, fail};
+use crate::exchange::flush::poll_flush;
 use crate::exchange::phase::ExchangePhase;
 use crate::exchange::state::LocalBody;
+use crate::exchange::watch::Watch;
 use crate::fault::Fault;
 use crate::stats::FailureKind;
 
@@ -88,6 +91,75 @@ fn build(ctx: &mut ExchangeCx<'_>, reply: &LocalReply<'_>, body: &[u8]) -> Resul
     ctx.exchange.filtering.run.response.begin(travel, IncomingBody::Whole(body));
     ctx.exchange.is_local = true;
     Ok(())
+}
+
+/// Whether a filter sends the body of a local reply piece by piece.
+pub(crate) fn is_streaming(ctx: &ExchangeCx<'_>) -> bool {
+    ctx.exchange.filtering.run.response.is_streaming()
+}
+
+/// Sends the rest of a local reply whose head is written, as filters send it.
+///
+/// # Errors
+/// When the client has left or takes nothing, or a filter fails.
+pub(crate) async fn stream(ctx: &mut ExchangeCx<'_>) -> Result<(), Fault> {
+    let mut streaming = LocalStreaming::default();
+    poll_fn(|cx| streaming.poll(ctx, cx)).await
+}
+
+/// Progress of a local reply that filters send piece by piece.
+#[derive(Default)]
+struct LocalStreaming {
+    client: Watch,
+    /// Guard while the client takes nothing.
+    guard: Option<RateGuard>,
+}
+
+impl LocalStreaming {
+    fn poll(&mut self, ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        loop {
+            let now = ctx.worker.timers.now();
+            let mut due = WorkerTime::NEVER;
+            if poll_flush(ctx.down, ctx.exchange, cx)?.is_pending() {
+                let guard = self.guard.get_or_insert_with(|| RateGuard::of(&ctx.listener.config.timeouts));
+                due = guard.deadline(now);
+                if due <= now {
+                    return Poll::Ready(Err(Fault::ClientSlow));
+                }
+            } else {
+                self.guard = None;
+                if ctx.exchange.answer.is_end_staged() {
+                    return Poll::Ready(Ok(()));
+                }
+                match stage_filtered(ctx, cx, Direction::Response)? {
+                    FilterProgress::Waiting => {
+                        if ctx.exchange.upload.reader.is_done() {
+                            self.client.watch(cx, ctx)?;
+                        }
+                        if self.client.deadline() <= now {
+                            return Poll::Ready(Err(Fault::ClientGone));
+                        }
+                        let wakes_at = ctx.exchange.filtering.wakes_at(Direction::Response, None);
+                        due = wakes_at.unwrap_or(due).min(self.client.deadline());
+                    }
+                    FilterProgress::Output => continue,
+                    FilterProgress::Replied => {
+                        // The reply that is under way is kept.
+                        ctx.exchange.filtering.reply.reset();
+                        continue;
+                    }
+                    FilterProgress::Head | FilterProgress::Whole | FilterProgress::NeedInput => {
+                        ctx.exchange.answer.finish(Fields::default());
+                        continue;
+                    }
+                }
+            }
+            let timer = &ctx.down.timer;
+            timer.register(cx);
+            timer.arm_at(due);
+            return Poll::Pending;
+        }
+    }
 }
 
 fn poll(ctx: &mut ExchangeCx<'_>, cx: &mut Context<'_>) -> Poll<Result<(), Fault>> {

@@ -18,7 +18,7 @@ mod wait;
 pub(crate) use direction::{FilterProgress, stage_buffered_body, stage_filtered};
 pub(crate) use enter::flush_ended;
 pub(crate) use finish::{finish, log};
-pub(crate) use local::{answer, local, sees_local_replies};
+pub(crate) use local::{answer, is_streaming, local, sees_local_replies, stream};
 pub(crate) use request::{framing as request_framing, has, request};
 pub(crate) use response::{begin_response, framing as response_framing, has_response_body};
 pub(crate) use state::Filtering;

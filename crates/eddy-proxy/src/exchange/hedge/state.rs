@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 
 use eddy_config::HedgeConfig;
 use eddy_ids::{Millis, WorkerTime};
-use eddy_io::{Buffer, BufferPool, Fill, is_alert};
+use eddy_io::{Buffer, BufferPool, Fill, peer_alert};
 use tokio::time::timeout;
 
 use crate::exchange::attempt::{AttemptTrigger, ChosenEndpoint, PooledAttempt};
@@ -143,8 +143,8 @@ impl HedgedAttempt {
             Poll::Ready(Ok(Fill::End)) => Poll::Ready(Err(attempt.upstream.broken())),
             Poll::Ready(Err(error)) => {
                 let fault = attempt.upstream.broken();
-                let is_alert = fault == Fault::LinkClosed && is_alert(&error);
-                Poll::Ready(Err(if is_alert { Fault::TlsAlert } else { fault }))
+                let alert = peer_alert(&error).filter(|_| fault == Fault::LinkClosed);
+                Poll::Ready(Err(alert.map_or(fault, |alert| attempt.guard.fault_of_alert(alert, now))))
             }
             Poll::Pending => {
                 let due = self.due(first_byte_timeout);

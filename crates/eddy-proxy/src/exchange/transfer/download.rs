@@ -4,7 +4,7 @@ use std::task::{Context, Poll};
 
 use eddy_filter::Direction;
 use eddy_http::HeadFault;
-use eddy_io::{Fill, SpliceFault, is_alert};
+use eddy_io::{Fill, SpliceFault, peer_alert};
 use eddy_upstream::client::{INTERIM_MAX, RequestChannel};
 
 use crate::exchange::answer::{self, ResponseHeadProgress};
@@ -196,7 +196,9 @@ impl Transfer<'_, '_> {
             Poll::Ready(Ok(Fill::End)) => self.end_of_response().map(|()| true),
             Poll::Ready(Err(error)) => {
                 let fault = self.broken_link();
-                Err(if fault == Fault::LinkClosed && is_alert(&error) { Fault::TlsAlert } else { fault })
+                let alert = peer_alert(&error).filter(|_| fault == Fault::LinkClosed);
+                let now = self.ctx.worker.timers.now();
+                Err(alert.map_or(fault, |alert| self.attempt.guard.fault_of_alert(alert, now)))
             }
             Poll::Pending => {
                 worker.buffers.release_empty(input);

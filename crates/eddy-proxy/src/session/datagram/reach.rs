@@ -53,8 +53,9 @@ pub(super) fn reach(
     Err(loss)
 }
 
-/// Whether an endpoint is healthy according to health checks, or has none; `None` when it has left its cluster.
+/// Whether an endpoint is healthy according to health checks, has none, or is used although it is unhealthy; `None` when
+/// it has left its cluster.
 pub(super) fn is_healthy(guard: &EndpointGuard) -> Option<bool> {
     let state = guard.cluster.state().borrow();
-    state.endpoint(guard.lease().endpoint()).map(|endpoint| endpoint.unhealthy().is_none())
+    state.endpoint(guard.lease().endpoint()).map(|endpoint| !endpoint.is_excluded())
 }

@@ -26,17 +26,17 @@ pub(in crate::cli) fn run(arguments: &FilterNew) -> Result<(), CommandError> {
         cache.and_then(|cache| Kits::unpack(&cache)).map_err(|failure| show(&failure))
     };
     let kit = match arguments.lang {
-        Language::Go => unpack()?.current("go"),
+        Language::Go | Language::WasmGo => unpack()?.current("go"),
         Language::Rust => unpack()?.current("rust"),
-        // Scripts need no SDK.
-        Language::Lua => PathBuf::new(),
+        // These projects have all that they need, or fetch it.
+        Language::C | Language::Lua | Language::WasmC | Language::WasmRust => PathBuf::new(),
     };
     check_free(&folder)?;
     for (path, text) in files_of(arguments.lang, &TemplateContext { name: &name, kit: &kit }) {
         write_new(&folder.join(path), &text)
             .with_context(|| format!("cannot write \"{}\"", folder.join(path).display()))?;
     }
-    print(&next_steps(arguments.lang, &folder))?;
+    print(&next_steps(arguments.lang, &name, &folder))?;
     Ok(())
 }
 
@@ -57,14 +57,32 @@ fn write_new(path: &Path, text: &str) -> io::Result<()> {
     fs::File::create_new(path)?.write_all(text.as_bytes())
 }
 
-fn next_steps(lang: Language, folder: &Path) -> String {
+fn next_steps(lang: Language, name: &FilterName, folder: &Path) -> String {
     let shown = folder.display();
-    let (test, run) = match lang {
-        Language::Go => ("go test ./...", "eddy run eddy.yaml"),
-        Language::Lua => ("eddy filter test", "eddy run eddy.yaml"),
-        Language::Rust => ("cargo test", "cargo build && eddy run eddy.yaml"),
-    };
-    format!(
-        "created {shown}\n\n  cd {shown}\n  {test}\n  {run}\n\nand in another terminal\n\n  curl -i http://127.0.0.1:8080/echo\n"
-    )
+    let mut text = format!("created {shown}\n\n  cd {shown}\n");
+    for command in commands_of(lang) {
+        text.push_str(&format!("  {}\n", command.replace("LIBRARY", &name.library())));
+    }
+    text + "\nand in another terminal\n\n  curl -i http://127.0.0.1:8080/echo\n"
+}
+
+/// Returns the commands that build, test and run a project, with `LIBRARY` for the filter's name.
+fn commands_of(lang: Language) -> &'static [&'static str] {
+    match lang {
+        Language::C | Language::WasmC => &["make", "eddy filter test", "eddy run eddy.yaml"],
+        Language::Go => &["go test ./...", "eddy run eddy.yaml"],
+        Language::Lua => &["eddy filter test", "eddy run eddy.yaml"],
+        Language::Rust => &["cargo test", "cargo build", "eddy run eddy.yaml"],
+        Language::WasmGo => &[
+            "go test ./...",
+            "GOOS=wasip1 GOARCH=wasm go build -buildmode=c-shared -ldflags='-s -w' -o LIBRARY.wasm ./module",
+            "eddy run eddy.yaml",
+        ],
+        Language::WasmRust => &[
+            "rustup target add wasm32-wasip1",
+            "cargo build --release --target wasm32-wasip1",
+            "eddy filter test",
+            "eddy run eddy.yaml",
+        ],
+    }
 }

@@ -12,10 +12,12 @@ use anyhow::{Context, anyhow};
 use super::output::show;
 use super::specs;
 use crate::bundle::{
-    BundleFailure, Cache, ENVOY, Go, GoModule, KIT, Kits, hashed, module_root, quoted, sums,
+    BEFORE_1_26_FOLDER, BundleFailure, Cache, ENVOY, ENVOY_BEFORE_1_26, Go, GoModule, KIT, Kits, hashed,
+    module_root, quoted, sums,
 };
 use crate::cli::arguments::FilterTest;
 use crate::cli::error::CommandError;
+use crate::terminal::print;
 
 /// Runs the tests and prints their output.
 ///
@@ -24,9 +26,9 @@ use crate::cli::error::CommandError;
 pub(in crate::cli) fn run(arguments: &FilterTest) -> Result<(), CommandError> {
     let folder = &arguments.dir;
     let folder = folder.canonicalize().with_context(|| format!("cannot use \"{}\"", folder.display()))?;
-    let has_project = folder.join("Cargo.toml").is_file() || module_root(&folder).is_some();
     let specs = specs::in_folder(&folder).with_context(|| format!("cannot use \"{}\"", folder.display()))?;
-    if !has_project && !specs.is_empty() {
+    if !specs.is_empty() {
+        print(&specs_taken(&folder, &specs))?;
         return specs::run(&specs, &arguments.rest);
     }
     // The project may refer to the SDKs in the cache, which may have been emptied.
@@ -59,18 +61,32 @@ pub(in crate::cli) fn run(arguments: &FilterTest) -> Result<(), CommandError> {
     if status.success() { Ok(()) } else { Err(CommandError::Reported) }
 }
 
+/// Returns the line that names the specs, and the tests that are not run because there are specs.
+fn specs_taken(folder: &Path, specs: &[PathBuf]) -> String {
+    let names = specs.iter().filter_map(|spec| Some(spec.file_name()?.to_string_lossy()));
+    let names = names.collect::<Vec<_>>().join(", ");
+    // A module may begin further up, where a script has nothing to do with it.
+    let others = [("Cargo.toml", "cargo test"), ("go.mod", "go test ./...")];
+    let other = others.into_iter().find(|(file, _)| folder.join(file).is_file());
+    let other =
+        other.map(|(_, command)| format!("; for the other tests, run `{command}`")).unwrap_or_default();
+    format!("specs: {names}{other}\n")
+}
+
 /// Returns a copy of the module's go.mod that also refers to the SDKs, if its own go.mod does not.
 fn manifest_of(root: &Path, go: &Go, kits: &Kits, cache: &Cache) -> Result<Option<PathBuf>, BundleFailure> {
     let module = GoModule::read(go, root)?;
-    let needs =
-        |kit: &str| module.requires.iter().any(|required| required == kit) && !module.has_replaced(kit);
-    if !needs(KIT) && !needs(ENVOY) {
+    let needs = |kit: &str| module.requires.contains_key(kit) && !module.has_replaced(kit);
+    let needs_envoy = needs(ENVOY) || needs(ENVOY_BEFORE_1_26);
+    if !needs(KIT) && !needs_envoy {
         return Ok(None);
     }
     let mut lines = module.lines_of_work();
-    for (path, folder, is_needed) in
-        [(KIT, "go", !module.has_replaced(KIT)), (ENVOY, "go-envoy", needs(ENVOY))]
-    {
+    for (path, folder, is_needed) in [
+        (KIT, "go", !module.has_replaced(KIT)),
+        (ENVOY, "go-envoy", needs_envoy && !module.has_replaced(ENVOY)),
+        (ENVOY_BEFORE_1_26, BEFORE_1_26_FOLDER, needs(ENVOY_BEFORE_1_26)),
+    ] {
         if is_needed {
             // Writing to a string never fails.
             let _ = writeln!(lines, "replace {path} => {}", quoted(&kits.folder(folder)));

@@ -4,11 +4,13 @@ mod client;
 mod directory;
 mod eddy;
 mod load;
+mod page;
 
 pub(crate) use client::{exchange, get, get_with, try_get};
 pub(crate) use directory::Directory;
 pub(crate) use eddy::{EddyProcess, Launch, binary, command_to_end, run_to_end};
 pub(crate) use load::BackgroundLoad;
+pub(crate) use page::PageRun;
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 ;; The kit for C++ has a word with the number 3.
 ;; covers: proxy_on_request_body
-;; abi: 0.2.1
+;; abi: 0.2.1, 0.2.100
 ;; do: request_body 4 end
 (func (export "proxy_on_request_body") (param i32 i32 i32) (result i32)
   (call $tell (local.get 0))

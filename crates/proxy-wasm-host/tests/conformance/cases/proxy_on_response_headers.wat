@@ -1,6 +1,6 @@
 ;; Fields come, and whether more does.
 ;; covers: proxy_on_response_headers
-;; abi: 0.2.0, 0.2.1
+;; abi: 0.2.0, 0.2.1, 0.2.100
 ;; do: response_headers 4 more, response_headers 3 end
 (func (export "proxy_on_response_headers") (param i32 i32 i32) (result i32)
   (call $tell (local.get 0))

@@ -25,6 +25,19 @@ const BOMBS: &[Bomb] = &[
     ("gsub with a function", "while true do (('x'):rep(1e5)):gsub('x', function(c) return c .. c end) end"),
     ("a pattern that tries everything", "(('a'):rep(1e5)):find(('a*'):rep(20) .. 'b')"),
     ("a pattern that tries everything, lazily", "return (('a'):rep(1e6)):match('.-.-.-b')"),
+    ("a short text and many repeats", "while true do (('a'):rep(20)):find(('a*'):rep(8) .. 'b') end"),
+    ("a short text and many lazy repeats", "while true do (('a'):rep(20)):match(('a-'):rep(8) .. 'b') end"),
+    ("a short text and many options", "while true do (('a'):rep(24)):find(('a?'):rep(24) .. 'b') end"),
+    ("gsub of a short text", "while true do (('a'):rep(20)):gsub(('a*'):rep(8) .. 'b', 'x') end"),
+    (
+        "gmatch of a short text",
+        "while true do for _ in (('a'):rep(20)):gmatch(('a*'):rep(8) .. 'b') do end end",
+    ),
+    ("all bytes, many times", "while true do (('a'):rep(20)):match('^' .. ('.*'):rep(8) .. 'b$') end"),
+    (
+        "what the library may match, for ever",
+        "local n = 0 while true do n = n + 1; (('a'):rep(n % 400)):match('a*a*b'); (('a'):rep(n % 400)):match('a+(.+)$'); (('('):rep(n % 200)):find('%b()') end",
+    ),
     ("gmatch", "for _ in (('a'):rep(1e6)):gmatch('.-b') do end"),
     (
         "a plain search",

@@ -5,7 +5,7 @@ use mlua_sys as ffi;
 use super::support::{run, vm};
 use crate::lua::vm::{Vm, VmFault, VmLimits};
 
-/// Compares thousands of calls; `string` has the library's functions, the methods of a string are the replaced ones.
+/// Compares thousands of calls, and returns their number; `string` has the library's functions, the methods of a string are the replaced ones.
 const COMPARE: &str = r##"
 local seed = 7
 local function draw(list)
@@ -45,6 +45,7 @@ for _ = 1, 6000 do
   compare("find", text, pattern, from)
   compare("find", text, pattern, from, true)
   compare("match", text, pattern, from)
+  compare("gsub", text, draw({ "a*$", "b+$", "%s*$", "%a+$", "%.+$", "%]*$", "%b*$", "%1+$", "1-$" }), draw({ "", "-", "%0" }))
   compare("gsub", text, pattern, draw({ "<%0>", "%1", "", "-", "%%", "%2%1" }))
   compare("gsub", text, pattern, { a = "A", b = 1, [1] = "one", ab = false })
   compare("gsub", text, pattern, function(a, b) return b and "+" or a ~= "b" and "." end, draw({ 1, 2, 9 }))
@@ -57,13 +58,17 @@ return tostring(calls)
 
 #[test]
 fn patterns_match_as_in_the_standard_library() {
-    let limits = VmLimits { cpu: std::time::Duration::from_mins(1), ..VmLimits::default() };
-    let mut vm = Vm::new(&limits).expect("a machine");
-    vm.load_host(c"=compare", COMPARE).expect("it is valid");
-    let state = vm.state();
-    assert_eq!(vm.call(0, 1), Ok(()));
-    // SAFETY: there is one value.
-    assert_eq!(unsafe { ffi::lua_tonumber(state, -1) }, 36_000.0);
+    // Without steps for the library, every pattern that is not plain text is matched here.
+    for pattern_steps in [0, VmLimits::default().pattern_steps] {
+        let limits =
+            VmLimits { cpu: std::time::Duration::from_mins(1), pattern_steps, ..VmLimits::default() };
+        let mut vm = Vm::new(&limits).expect("a machine");
+        vm.load_host(c"=compare", COMPARE).expect("it is valid");
+        let state = vm.state();
+        assert_eq!(vm.call(0, 1), Ok(()));
+        // SAFETY: there is one value.
+        assert_eq!(unsafe { ffi::lua_tonumber(state, -1) }, 42_000.0);
+    }
 }
 
 #[test]

@@ -99,6 +99,7 @@ type Config interface {
 // StreamFilterConfigParser creates configurations. Besides Merge, which merges a rule's configuration into the
 // filter's, it has Parse with one of Envoy's signatures; any other signature is refused at registration:
 //
+//	Parse(*anypb.Any) interface{}
 //	Parse(*anypb.Any) (interface{}, error)
 //	Parse(*anypb.Any, ConfigCallbackHandler) (interface{}, error)
 type StreamFilterConfigParser interface {
@@ -117,10 +118,11 @@ type ConfigParser126 interface {
 	Parse(any *anypb.Any) (interface{}, error)
 }
 
-// StreamFilterFactory creates a filter for an exchange: func(interface{}, FilterCallbackHandler) StreamFilter since
-// Envoy 1.31, func(FilterCallbackHandler) StreamFilter before, as the result of a StreamFilterConfigFactory. A type for
-// both cannot be called; all other uses of the name in filters work.
-type StreamFilterFactory = interface{}
+// ConfigParser125 is the type of parsers in snapshots of Envoy before 1.26. They report an error by a panic.
+type ConfigParser125 interface {
+	StreamFilterConfigParser
+	Parse(any *anypb.Any) interface{}
+}
 
 // StreamFilterConfigFactory binds a configuration, up to Envoy 1.30. The result is a StreamFilterFactory.
 type StreamFilterConfigFactory func(config interface{}) StreamFilterFactory
@@ -189,21 +191,14 @@ type FilterProcessCallbacks interface {
 	SendLocalReply(responseCode int, bodyText string, headers map[string][]string, grpcStatus int64, details string)
 	// RecoverPanic must be the first deferred call in a goroutine; a panic becomes a 500 response.
 	RecoverPanic()
-	// AddData adds a body, or more of it, after a head or before trailers.
-	AddData(data []byte, isStreaming bool)
-	// InjectData sends data while a body piece is Running.
-	InjectData(data []byte)
+	addDataCallbacks
+	injectDataCallbacks
 }
-
-// ReplyHeaders are headers of a local reply that is sent through the handler: nil, map[string]string as in Envoy 1.26
-// and 1.27, or map[string][]string.
-type ReplyHeaders = interface{}
 
 // DecoderFilterCallbacks controls the request.
 type DecoderFilterCallbacks interface {
 	FilterProcessCallbacks
-	// SetUpstreamOverrideHost selects the endpoint by its address; strict: that one or none.
-	SetUpstreamOverrideHost(host string, strict bool) error
+	endpointCallbacks
 }
 
 // EncoderFilterCallbacks controls the response.
@@ -214,9 +209,7 @@ type EncoderFilterCallbacks interface {
 // FilterCallbacks are the callbacks of filters up to Envoy 1.30; they apply to the direction that is Running.
 type FilterCallbacks interface {
 	StreamFilterCallbacks
-	Continue(StatusType)
-	SendLocalReply(responseCode int, bodyText string, headers ReplyHeaders, grpcStatus int64, details string)
-	RecoverPanic()
+	handlerCallbacks
 }
 
 // FilterCallbackHandler is the interface of a filter to its exchange.

@@ -8,7 +8,7 @@ import (
 
 // RegisterHttpFilterFactoryAndConfigParser registers a filter, since Envoy 1.31. The factory is func(interface{},
 // api.FilterCallbackHandler) api.StreamFilter.
-func RegisterHttpFilterFactoryAndConfigParser(name string, factory api.StreamFilterFactory, parser api.StreamFilterConfigParser) {
+func RegisterHttpFilterFactoryAndConfigParser(name string, factory any, parser api.StreamFilterConfigParser) {
 	if parser == nil {
 		panic("a filter needs a config parser; NullParser is one")
 	}

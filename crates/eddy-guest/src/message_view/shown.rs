@@ -27,6 +27,8 @@ pub(crate) struct MessageView {
     pub(crate) is_head_open: bool,
     /// Whether the complete body is shown.
     pub(crate) is_body_whole: bool,
+    /// Whether an earlier filter of the crossing has added trailers, which the module sees after this phase.
+    pub(crate) has_new_trailers: bool,
 }
 
 #[derive(Default)]
@@ -61,6 +63,7 @@ impl MessageView {
         self.start.clear();
         self.body.clear();
         self.has_body = false;
+        self.has_new_trailers = false;
     }
 
     /// Moves the view with its changes into a new message view with a copy of the view and an empty log.
@@ -78,6 +81,7 @@ impl MessageView {
             step: self.step,
             is_head_open: self.is_head_open,
             is_body_whole: self.is_body_whole,
+            has_new_trailers: self.has_new_trailers,
         })
     }
 

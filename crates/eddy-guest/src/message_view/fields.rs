@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use eddy_filter::{ExchangeView, FilterEdit, Phase};
+use eddy_filter::{ExchangeView, FilterEdit, Phase, TrailerChange};
 use eddy_http::{EditFault, FieldId, FieldRef, Fields};
 use proxy_wasm_host::abi::{HostResult, Pairs, Status};
 
@@ -81,6 +81,17 @@ impl MessageView {
         Some(joined.into())
     }
 
+    /// Visits each value of a header, in order.
+    pub(crate) fn visit_values(&self, part: MessageSection, name: &[u8], visit: &mut dyn FnMut(&[u8])) {
+        let Some(view) = self.view() else { return };
+        let Some(fields) = self.fields(&view, part) else { return };
+        if let Some(pseudo) = pseudo_of(part, name) {
+            visit(&self.start.value(&view, pseudo));
+            return;
+        }
+        fields.all_named(name).for_each(visit);
+    }
+
     /// Replaces all headers with a name by one.
     ///
     /// # Errors
@@ -118,13 +129,21 @@ impl MessageView {
             return self.remove(part, name);
         }
         let done = apply(self.begin(part)?);
-        self.settle(done, edit)
+        self.settle(part, done, edit)
     }
 
     /// Records an edit that was applied; headers that eddy controls are left as they are.
-    fn settle(&mut self, done: Result<(), EditFault>, edit: &FilterEdit<'_>) -> HostResult {
+    fn settle(
+        &mut self,
+        part: MessageSection,
+        done: Result<(), EditFault>,
+        edit: &FilterEdit<'_>,
+    ) -> HostResult {
         match done {
-            Ok(()) => self.push(edit),
+            Ok(()) => match trailer_edit(part, self.phase(), edit) {
+                Some(edit) => self.push(&edit),
+                None => self.push(edit),
+            },
             Err(EditFault::Reserved { .. }) => Ok(()),
             Err(_) => Err(Status::BadArgument),
         }
@@ -144,7 +163,7 @@ impl MessageView {
             return Ok(());
         }
         let done = self.begin(part)?.edit().remove(name);
-        self.settle(done, &FilterEdit::Remove { name })
+        self.settle(part, done, &FilterEdit::Remove { name })
     }
 
     /// Replaces a section by these pairs; unchanged headers are not edited.
@@ -192,6 +211,12 @@ impl MessageView {
             | (MessageSection::ResponseTrailers, Phase::ResponseTrailers) => {
                 Some(self.trailers.over(view.trailers))
             }
+            (MessageSection::RequestTrailers, Phase::RequestBody)
+            | (MessageSection::ResponseTrailers, Phase::ResponseBody)
+                if self.may_add_trailers(view) =>
+            {
+                Some(self.trailers.over(Fields::default()))
+            }
             (MessageSection::RequestTrailers | MessageSection::ResponseTrailers, _) => None,
         }
     }
@@ -205,9 +230,18 @@ impl MessageView {
             | (MessageSection::ResponseTrailers, Some(Phase::ResponseTrailers)) => true,
             (MessageSection::Request, Some(Phase::RequestBody))
             | (MessageSection::Response, Some(Phase::ResponseBody)) => self.is_head_open,
+            (MessageSection::RequestTrailers, Some(Phase::RequestBody))
+            | (MessageSection::ResponseTrailers, Some(Phase::ResponseBody)) => {
+                self.view().is_some_and(|view| self.may_add_trailers(&view))
+            }
             _ => false,
         };
         if is_open { Ok(()) } else { Err(Status::BadArgument) }
+    }
+
+    /// Whether trailers can be added: with the end of a body, if the message has none.
+    fn may_add_trailers(&self, view: &ExchangeView<'_>) -> bool {
+        view.is_end && !self.has_new_trailers
     }
 
     /// Returns the copy of a section to which changes are applied.
@@ -228,6 +262,28 @@ impl MessageView {
             MessageSection::RequestTrailers | MessageSection::ResponseTrailers => &mut self.trailers,
         }
     }
+}
+
+/// Returns an edit of trailers in a body phase, where other edits change the head.
+fn trailer_edit<'a>(
+    part: MessageSection,
+    phase: Option<Phase>,
+    edit: &FilterEdit<'a>,
+) -> Option<FilterEdit<'a>> {
+    let is_of_trailers = matches!(part, MessageSection::RequestTrailers | MessageSection::ResponseTrailers);
+    if !is_of_trailers || !matches!(phase, Some(Phase::RequestBody | Phase::ResponseBody)) {
+        return None;
+    }
+    let (change, name, value): (_, &[u8], &[u8]) = if let FilterEdit::Set { name, value } = *edit {
+        (TrailerChange::Set, name, value)
+    } else if let FilterEdit::Add { name, value } = *edit {
+        (TrailerChange::Add, name, value)
+    } else if let FilterEdit::Remove { name } = *edit {
+        (TrailerChange::Remove, name, b"")
+    } else {
+        return None;
+    };
+    Some(FilterEdit::Trailer { change, name, value })
 }
 
 fn pseudo_of(part: MessageSection, name: &[u8]) -> Option<Pseudo> {

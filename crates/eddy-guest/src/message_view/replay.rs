@@ -47,6 +47,7 @@ impl MessageView {
                         let _ = apply_to_body(&record.edit, body);
                     }
                 }
+                FilterEdit::Trailer { .. } => self.has_new_trailers = true,
                 FilterEdit::Reply { .. }
                 | FilterEdit::ReplyField { .. }
                 | FilterEdit::ReplyGrpc(_)
