@@ -2,6 +2,8 @@
 
 mod upstream;
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -16,21 +18,28 @@ use serde_json::{Value, json};
 use test_peers::{FROM_REGISTRY, GO};
 use upstream::BodyUpstream;
 
-/// Builds the module of these tests with these flags, once for each name.
-fn module(name: &str, flags: &[&str]) -> Result<PathBuf> {
-    static BUILDING: Mutex<()> = Mutex::new(());
-    let _one = BUILDING.lock().unwrap_or_else(PoisonError::into_inner);
+/// Builds the module of these tests with these flags, once for each name: a gateway may be reading the library.
+fn module(name: &'static str, flags: &[&str]) -> Result<PathBuf> {
+    static BUILT: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     let library = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("lib{name}.so"));
+    if built.contains(name) {
+        return Ok(library);
+    }
+    // Another run of these tests may be using the library, so it is replaced as a whole.
+    let fresh = library.with_extension(format!("{}.so", std::process::id()));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/probe_module.c");
-    let built = Command::new("cc")
+    let status = Command::new("cc")
         .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-fPIC", "-shared", "-pthread"])
         .args(flags)
         .arg("-o")
-        .arg(&library)
+        .arg(&fresh)
         .arg(source)
         .status()
         .context("eddy's tests need a C compiler by the name of cc")?;
-    ensure!(built.success(), "the module does not compile");
+    ensure!(status.success(), "the module does not compile");
+    fs::rename(fresh, &library)?;
+    built.insert(name);
     Ok(library)
 }
 
