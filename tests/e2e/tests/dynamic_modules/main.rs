@@ -298,7 +298,7 @@ fn check(site: &GatewayConfigBuilder) -> Result<String> {
     let directory = eddy_e2e::place::TempDir::new("check")?;
     let file = directory.join("eddy.yaml");
     let text = site.text().replace("LISTEN", "127.0.0.1:0").replace("ADMIN", "127.0.0.1:0");
-    std::fs::write(&file, text.replace("ORIGIN", "127.0.0.1:9"))?;
+    fs::write(&file, text.replace("ORIGIN", "127.0.0.1:9"))?;
     let output = Command::new(eddy_binary()?).arg("check").arg(&file).output()?;
     ensure!(!output.status.success(), "it is accepted");
     Ok(String::from_utf8_lossy(&output.stderr).into_owned())
