@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 
-use super::result::{run_all, write_result};
+use super::result::{ResultPage, run_all};
 use super::soak::{random_orders, test_of};
 use super::step::RunStep;
 
@@ -69,20 +69,14 @@ impl Nightly {
         );
         let is_selected = |part: &NightlyPart| self.only.is_empty() || self.only.contains(part);
         let parts = NightlyPart::value_variants();
-        let mut outcomes = if parts.iter().any(|part| is_selected(part) && part.needs_programs()) {
-            run_all(root, &[programs])?
-        } else {
-            Vec::new()
-        };
-        for part in parts {
-            let steps = self.steps(root, *part)?;
-            if is_selected(part) {
-                outcomes.extend(run_all(root, &steps)?);
-            } else {
-                outcomes.extend(steps.iter().map(RunStep::not_run));
-            }
+        let mut steps = Vec::new();
+        if parts.iter().any(|part| is_selected(part) && part.needs_programs()) {
+            steps.push((programs, true));
         }
-        write_result(root, "tests/nightly/RESULT.md", "Last nightly run", &outcomes)
+        for part in parts {
+            steps.extend(self.steps(root, *part)?.into_iter().map(|step| (step, is_selected(part))));
+        }
+        run_all(root, ResultPage { path: "tests/nightly/RESULT.md", title: "Last nightly run" }, &steps)
     }
 
     /// Returns the steps of a part.

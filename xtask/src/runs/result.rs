@@ -9,38 +9,54 @@ use anyhow::{Context, Result, ensure};
 
 use super::step::{RunStep, StepOutcome, StepStatus};
 
-/// Runs the steps in order and prints the outcome of each; a failed step does not end the run.
-///
-/// # Errors
-/// When a step can't be started.
-pub(super) fn run_all(root: &Path, steps: &[RunStep]) -> Result<Vec<StepOutcome>> {
-    let mut outcomes = Vec::new();
-    for step in steps {
-        let outcome = step.run(root)?;
-        write!(io::stdout().lock(), "{outcome}")?;
-        outcomes.push(outcome);
-    }
-    Ok(outcomes)
+/// File with the result of a long run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ResultPage {
+    /// The file, within the tree.
+    pub(super) path: &'static str,
+    pub(super) title: &'static str,
 }
 
-/// Writes the outcomes of a run, its date and the commit it ran on; figures of earlier runs, below [`EARLIER`], stay as
-/// they are in the file. Returns whether nothing failed.
+/// Runs the steps that are selected, in order, and prints the outcome of each; a failed step does not end the run. The
+/// page is written after each step, so that an interrupted run leaves what it has found. Returns whether nothing failed.
 ///
 /// # Errors
-/// When git fails or the file can't be written.
-pub(super) fn write_result(root: &Path, path: &str, title: &str, outcomes: &[StepOutcome]) -> Result<bool> {
-    let commit = output(root, &["git", "log", "-1", "--format=%h"])?;
-    let changed = output(root, &["git", "status", "--porcelain", "--untracked-files=no"])?;
-    let commit = if changed.is_empty() { commit } else { format!("{commit} with uncommitted changes") };
-    let date = output(root, &["date", "--utc", "+%Y-%m-%d"])?;
-    let place = root.join(path);
-    if let Some(folder) = place.parent() {
-        std::fs::create_dir_all(folder)?;
+/// When a step can't be started or the page can't be written.
+pub(super) fn run_all(root: &Path, page: ResultPage, steps: &[(RunStep, bool)]) -> Result<bool> {
+    let mut outcomes: Vec<StepOutcome> = steps.iter().map(|(step, _)| step.not_run()).collect();
+    let mut is_good = page.write(root, &outcomes)?;
+    for (index, (step, _)) in steps.iter().enumerate().filter(|(_, (_, is_selected))| *is_selected) {
+        let outcome = step.run(root)?;
+        write!(io::stdout().lock(), "{outcome}")?;
+        outcomes[index] = outcome;
+        is_good = page.write(root, &outcomes)?;
     }
-    let before = std::fs::read_to_string(&place).unwrap_or_default();
-    let text = page(title, &commit, &date, outcomes)? + earlier(&before);
-    std::fs::write(&place, text).with_context(|| format!("can't write `{}`", place.display()))?;
-    Ok(outcomes.iter().all(|outcome| outcome.verdict != StepStatus::Failed))
+    Ok(is_good)
+}
+
+impl ResultPage {
+    /// Writes the outcomes of a run, its date and the commit it ran on; figures of earlier runs, below [`EARLIER`], stay
+    /// as they are in the file. Returns whether nothing failed.
+    ///
+    /// # Errors
+    /// When git fails or the file can't be written.
+    pub(super) fn write(self, root: &Path, outcomes: &[StepOutcome]) -> Result<bool> {
+        let commit = output(root, &["git", "log", "-1", "--format=%h"])?;
+        // The page itself changes while a run goes on.
+        let others = format!(":!{}", self.path);
+        let status = ["git", "status", "--porcelain", "--untracked-files=no", "--", ".", &others];
+        let is_changed = !output(root, &status)?.is_empty();
+        let commit = if is_changed { format!("{commit} with uncommitted changes") } else { commit };
+        let date = output(root, &["date", "--utc", "+%Y-%m-%d"])?;
+        let place = root.join(self.path);
+        if let Some(folder) = place.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        let before = std::fs::read_to_string(&place).unwrap_or_default();
+        let text = page(self.title, &commit, &date, outcomes)? + earlier(&before);
+        std::fs::write(&place, text).with_context(|| format!("can't write `{}`", place.display()))?;
+        Ok(outcomes.iter().all(|outcome| outcome.verdict != StepStatus::Failed))
+    }
 }
 
 /// Returns the page with the table of outcomes and the figures that the tests printed.
@@ -93,6 +109,27 @@ mod tests {
         assert_eq!(earlier(&format!("# Last run\n\n| part |\n{kept}")), kept);
         assert_eq!(earlier("# Last run\n"), "");
         assert_eq!(earlier(""), "");
+    }
+
+    #[test]
+    fn the_page_is_written_after_each_step() {
+        let root = std::env::temp_dir().join(format!("eddy-long-run-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        let identity = ["-c", "user.name=a", "-c", "user.email=a@example.com"];
+        output(&root, &["git", "init", "-q"]).unwrap();
+        let commit = ["commit", "-q", "--allow-empty", "-m", "first"];
+        output(&root, &[&["git"], &identity[..], &commit].concat()).unwrap();
+        let page = ResultPage { path: "RESULT.md", title: "Last run" };
+        let steps = [
+            (RunStep::new("one", &["true"]), true),
+            (RunStep::new("two", &["false"]), false),
+            (RunStep::new("three", &["grep", "-q", "| one | – | passed", "RESULT.md"]), true),
+        ];
+        assert!(run_all(&root, page, &steps).unwrap());
+        let text = std::fs::read_to_string(root.join("RESULT.md")).unwrap();
+        assert!(text.contains("| two | – | not run") && text.contains("| three | – | passed"), "{text}");
+        assert!(!run_all(&root, page, &[(RunStep::new("one", &["false"]), true)]).unwrap());
+        std::fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]

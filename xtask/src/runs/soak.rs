@@ -4,15 +4,15 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::result::{run_all, write_result};
-use super::step::{RunStep, StepOutcome};
+use super::result::{ResultPage, run_all};
+use super::step::RunStep;
 
 /// Runs the long tests in full and writes `tests/soak/RESULT.md`. Returns whether all passed.
 ///
 /// # Errors
 /// When a step can't be started or the result can't be written.
 pub fn soak(root: &Path) -> Result<bool> {
-    write(root, &run_all(root, &steps())?)
+    run_all(root, PAGE, &steps().into_iter().map(|step| (step, true)).collect::<Vec<_>>())
 }
 
 /// Writes `tests/soak/RESULT.md` with a row for each long test, and runs none.
@@ -20,12 +20,10 @@ pub fn soak(root: &Path) -> Result<bool> {
 /// # Errors
 /// When the result can't be written.
 pub fn soak_table(root: &Path) -> Result<bool> {
-    write(root, &steps().iter().map(RunStep::not_run).collect::<Vec<_>>())
+    run_all(root, PAGE, &steps().into_iter().map(|step| (step, false)).collect::<Vec<_>>())
 }
 
-fn write(root: &Path, outcomes: &[StepOutcome]) -> Result<bool> {
-    write_result(root, "tests/soak/RESULT.md", "Last soak run", outcomes)
-}
+const PAGE: ResultPage = ResultPage { path: "tests/soak/RESULT.md", title: "Last soak run" };
 
 /// Returns the long tests.
 fn steps() -> Vec<RunStep> {
