@@ -303,6 +303,7 @@ func TestProperties(t *testing.T) {
 		}
 		for key, want := range map[string]error{
 			"nonsense": api.ErrValueNotFound, "request.headers.x-none": api.ErrValueNotFound, "request.headers": api.ErrSerializationFailure,
+			"": api.ErrSerializationFailure, "request": api.ErrSerializationFailure, "request.": api.ErrSerializationFailure, ".": api.ErrValueNotFound,
 			"request.referer": api.ErrValueNotFound, "filter_state.none": api.ErrValueNotFound, "request.duration": api.ErrValueNotFound,
 			"connection.requested_server_name": api.ErrValueNotFound, "metadata.filter_metadata.ns.none": api.ErrValueNotFound,
 		} {
