@@ -199,6 +199,47 @@ func TestAddedDataPrecedesTheBody(t *testing.T) {
 	}
 }
 
+func TestDataThatCannotBeAddedFailsTheExchangeAlone(t *testing.T) {
+	// None of these goroutines recovers a panic, which would end the process.
+	bothWays(t, func(t *testing.T, f envoytest.Filter) {
+		r := playBy(t, hooks{encodeHeaders: func(s *script, _ api.ResponseHeaderMap, _ bool) api.StatusType {
+			go func() {
+				s.callbacks.EncoderFilterCallbacks().AddData([]byte("body"), true)
+				s.callbacks.EncoderFilterCallbacks().Continue(api.Continue)
+			}()
+			return api.Running
+		}}, get, empty, f)
+		if r.Status != 500 || len(r.Faults) != 1 || !strings.Contains(r.Faults[0], "AddData: in eddy, a message without a body") {
+			t.Errorf("no body: %d %q", r.Status, r.Faults)
+		}
+		r = playBy(t, hooks{decodeTrailers: func(s *script, _ api.RequestTrailerMap) api.StatusType {
+			go func() {
+				s.callbacks.DecoderFilterCallbacks().AddData([]byte("more"), true)
+				s.callbacks.DecoderFilterCallbacks().Continue(api.Continue)
+			}()
+			return api.Running
+		}}, ended, okay, f)
+		if len(r.Faults) != 1 || !strings.Contains(r.Faults[0], "AddData: in eddy, nothing can be added") {
+			t.Errorf("trailers: %d %q", r.Status, r.Faults)
+		}
+	})
+	// A hook may recover the panic, as in Envoy.
+	recovered := hooks{decodeData: func(s *script, b api.BufferInstance, _ bool) api.StatusType {
+		func() {
+			defer func() {
+				if recover() != nil {
+					b.AppendString("!")
+				}
+			}()
+			s.callbacks.DecoderFilterCallbacks().AddData([]byte("more"), true)
+		}()
+		return api.Continue
+	}}
+	if r := play(t, recovered, envoytest.Request{Method: "POST", Body: []string{"one"}}, okay); r.Upstream.Text() != "one!" {
+		t.Errorf("%+v %q", r.Upstream, r.Faults)
+	}
+}
+
 func TestTheNextFilterSeesEarlierChanges(t *testing.T) {
 	g := envoytest.New(t, envoytest.Filter{Name: "script"}, envoytest.Filter{Name: "script"})
 	n := 0
@@ -303,6 +344,7 @@ func TestProperties(t *testing.T) {
 		}
 		for key, want := range map[string]error{
 			"nonsense": api.ErrValueNotFound, "request.headers.x-none": api.ErrValueNotFound, "request.headers": api.ErrSerializationFailure,
+			"": api.ErrSerializationFailure, "request": api.ErrSerializationFailure, "request.": api.ErrSerializationFailure, ".": api.ErrValueNotFound,
 			"request.referer": api.ErrValueNotFound, "filter_state.none": api.ErrValueNotFound, "request.duration": api.ErrValueNotFound,
 			"connection.requested_server_name": api.ErrValueNotFound, "metadata.filter_metadata.ns.none": api.ErrValueNotFound,
 		} {

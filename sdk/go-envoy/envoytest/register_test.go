@@ -97,6 +97,10 @@ func init() {
 	http.RegisterHttpFilterFactoryAndConfigParser("pass131", http.PassThroughFactory, http.NullParser)
 	http.RegisterHttpFilterConfigFactoryAndParser("pass127", http.PassThroughFactory, nil)
 	http.RegisterHttpFilterConfigFactory("pass126", http.PassThroughFactory)
+	http.RegisterHttpFilterConfigFactoryAndParser("reads127", readsConfig, nil)
+	http.RegisterHttpFilterFactoryAndConfigParser("reads131", func(c interface{}, _ api.FilterCallbackHandler) api.StreamFilter {
+		return readsConfig(c).(func(api.FilterCallbackHandler) api.StreamFilter)(nil)
+	}, http.NullParser)
 	http.RegisterHttpFilterFactoryAndConfigParser("panics", func(c interface{}, _ api.FilterCallbackHandler) api.StreamFilter {
 		panic("not without an exchange")
 	}, http.NullParser)
@@ -141,6 +145,27 @@ func TestEachGenerationOfRegistration(t *testing.T) {
 		}
 		if name != "pass126" && g.Interest()[0] != 1|1<<3 {
 			t.Errorf("%s is entered in phases %b", name, g.Interest()[0])
+		}
+	}
+}
+
+// readsConfig is a factory that parses the configuration itself: without a parser, Envoy passes the message.
+func readsConfig(c interface{}) api.StreamFilterFactory {
+	value, err := read(c.(*anypb.Any))
+	if err != nil {
+		panic(err)
+	}
+	return func(api.FilterCallbackHandler) api.StreamFilter { return &marks{value: value} }
+}
+
+func TestAFactoryWithoutAParserGetsTheMessage(t *testing.T) {
+	for _, name := range []string{"reads127", "reads131"} {
+		filter := envoytest.Filter{Name: "github.com/envoyproxy/envoy/envoytest_test:" + name}
+		for rule, want := range map[string]string{"": "a", fmt.Sprintf(value, "b"): "b"} {
+			filter.Config, filter.Rule = fmt.Sprintf(value, "a"), rule
+			if got := envoytest.New(t, filter).Do(get, okay).Upstream.Fields.Get("x-mark"); got != want {
+				t.Errorf("%s with the rule's configuration %q: %q", name, rule, got)
+			}
 		}
 	}
 }

@@ -54,6 +54,11 @@ func (w *way) RecoverPanic() {
 func (w *way) fail(why string) {
 	w.x.mutex.Lock()
 	defer w.x.mutex.Unlock()
+	w.failLocked(why)
+}
+
+// failLocked does what fail does. The caller holds the mutex.
+func (w *way) failLocked(why string) {
 	switch {
 	case w.x.over:
 		w.stale("a panic of a goroutine")
@@ -167,21 +172,24 @@ func replyFields(headers any) (fields [][2]string, err error) {
 	return fields, nil
 }
 
-// AddData adds data before the next part of the body. If that is not possible, it panics: data must not be lost
-// silently.
+// AddData adds data before the next part of the body. If that is not possible, the exchange fails: data must not be lost
+// silently. Where Envoy does not panic, neither does eddy, because a goroutine may not recover it.
 func (w *way) AddData(data []byte, isStreaming bool) {
 	x := w.x
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
 	switch {
-	case w.state == idle:
+	case w.state == idle || w.state == done:
 		w.stale("AddData")
-	case !isHead(w.call.Phase):
+	case isBody(w.call.Phase):
+		// As in Envoy, which filters may recover from.
 		panic("AddData works only while a head is processed; in a body, use the buffer")
+	case !isHead(w.call.Phase):
+		w.failLocked("AddData: in eddy, nothing can be added to the body before its trailers")
 	case w.call.Flags&raw.CallEnd != 0:
-		panic("AddData: in eddy, a message without a body can't be given one")
+		w.failLocked("AddData: in eddy, a message without a body can't be given one")
 	case x.filter.interest&(w.call.Phase+1).Bit() == 0:
-		panic("AddData: eddy does not enter the filter for the body, as it has no method of its own for it")
+		w.failLocked("AddData: eddy does not enter the filter for the body, as it has no method of its own for it")
 	default:
 		w.rest().added = append(w.more.added, data...)
 	}

@@ -23,6 +23,9 @@ func (x *exchange) GetProperty(key string) (string, error) {
 		}
 		return plain(value)
 	}
+	if isGroup(key) {
+		return "", api.ErrSerializationFailure
+	}
 	x.mutex.Lock()
 	defer x.mutex.Unlock()
 	c, _ := x.facts()
@@ -52,6 +55,18 @@ func (x *exchange) GetProperty(key string) (string, error) {
 	}
 	value, ok := read(c, a)
 	return found(strings.Clone(value), ok)
+}
+
+// isGroup returns whether a name is that of all attributes or of a group of them. They exist, but are maps.
+func isGroup(key string) bool {
+	if key == "" {
+		return true
+	}
+	switch strings.TrimSuffix(key, ".") {
+	case "request", "response", "connection", "source", "destination", "upstream", "xds", "metadata", "filter_state":
+		return true
+	}
+	return false
 }
 
 func found(value string, ok bool) (string, error) {

@@ -120,11 +120,13 @@ func find(name string) (*kind, error) {
 	return &k, nil
 }
 
-// NullParser is for filters without configuration.
+// NullParser is for filters without configuration, or with a factory that parses it.
 type NullParser struct{}
 
-// Parse accepts any configuration.
-func (NullParser) Parse(*anypb.Any, api.ConfigCallbackHandler) (any, error) { return nil, nil }
+// Parse returns the configuration as it is, as in Envoy.
+func (NullParser) Parse(config *anypb.Any, _ api.ConfigCallbackHandler) (any, error) {
+	return config, nil
+}
 
 // Merge returns the child.
 func (NullParser) Merge(_, child any) any { return child }

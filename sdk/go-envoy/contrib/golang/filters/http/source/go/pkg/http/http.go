@@ -41,7 +41,7 @@ func RegisterHttpFilterConfigParser(parser api.StreamFilterConfigParser) {
 	stream.RegisterParser(parser)
 }
 
-// NullParser is a parser for filters without configuration.
+// NullParser is a parser for filters without configuration. The factory receives the *anypb.Any itself.
 var NullParser api.StreamFilterConfigParser = stream.NullParser{}
 
 // PassThroughFactory creates filters that do nothing. It can replace a factory of either generation.
