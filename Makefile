@@ -7,7 +7,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-go test-c test-bare fmt lint docs bench bench-crowd bench-transports bench-filters bench-routes bench-protobuf bench-peers bench-calls bench-bridge mutants nightly soak fuzz
+.PHONY: help run build test test-go test-c test-bare fmt lint docs bench bench-crowd bench-transports bench-filters bench-routes bench-protobuf bench-peers bench-calls bench-bridge bench-waf waf mutants nightly soak fuzz
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -103,6 +103,14 @@ bench-bridge: ## what calls between Go and native code cost, and between process
 
 bench-peers: ## install the peers that tests and benchmarks compare with
 	bench/peers/install; peers=$$?; tests/differential/install && exit $$peers
+
+waf: ## the test cases of the OWASP Core Rule Set: Coraza's own HTTP handler and the example filter in eddy, some minutes; CASES=^942 runs fewer
+	$(CARGO) build --profile $(PROFILE) -p eddy
+	cd tests/waf && go run . -eddy $(or $(EDDY),$(abspath $(TARGET))/$(PROFILE)/eddy) -cases '$(CASES)' $(if $(CASES),,-results .)
+
+bench-waf: ## what clean requests cost with Coraza: net/http, the example filter in eddy, eddy without it; some four minutes
+	$(CARGO) build --release -p eddy
+	cd tests/waf && go run . -cost -eddy $(or $(EDDY),$(abspath $(TARGET))/release/eddy) -results .
 
 mutants: ## plant faults and expect the tests to notice each; NAMES="one another" plants fewer
 	$(CARGO) xtask mutants $(NAMES)

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use test_peers::{GO, SANITIZERS};
+use test_peers::{CORAZA, GO, SANITIZERS};
 
 use crate::step::{Format, SuiteStep};
 
@@ -96,14 +96,14 @@ fn go() -> Vec<SuiteStep> {
         let words = [&["go", "test", "-json", "-timeout", "4m"], arguments].concat();
         SuiteStep::new(&words).within(folder).tells(Format::Go)
     };
-    for module in GO_MODULES {
-        steps.push(SuiteStep::new(&["go", "vet", "./..."]).within(module));
-        steps.push(test(module, &["-short", "./..."]));
-    }
+    let checks =
+        |module| [SuiteStep::new(&["go", "vet", "./..."]).within(module), test(module, &["-short", "./..."])];
+    steps.extend(GO_MODULES.iter().copied().flat_map(checks));
     steps.push(test("sdk/go", &["-short", "-race", ".", "./raw", "./eddytest"]));
     steps.push(test("bridge/go", &["-short", "-race", ".", "./ring", "./internal/frame"]));
     steps.push(test("bridge/go", &["-gcflags=all=-d=checkptr", "./internal/frame"]));
-    steps.into_iter().map(|step| step.needs(GO)).collect()
+    let steps = steps.into_iter().map(|step| step.needs(GO));
+    steps.chain(CORAZA_MODULES.iter().copied().flat_map(checks).map(|step| step.needs(CORAZA))).collect()
 }
 
 /// Returns the Cargo program that runs this driver; make passes it in `CARGO`.
@@ -130,6 +130,9 @@ const GO_MODULES: &[&str] = &[
     "tests/filters/go",
 ];
 
+/// Go modules that need Coraza.
+const CORAZA_MODULES: &[&str] = &["examples/filters/go-coraza", "tests/waf"];
+
 const GO_FOLDERS: &[&str] = &[
     "bridge",
     "sdk/go",
@@ -137,6 +140,7 @@ const GO_FOLDERS: &[&str] = &[
     "examples/filters",
     "tests/envoy-filters",
     "tests/filters",
+    "tests/waf",
     "tests/grpc",
     "bench",
     "tools",
@@ -150,7 +154,7 @@ mod tests {
     #[test]
     fn every_folder_of_a_part_exists() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        for module in GO_MODULES {
+        for module in GO_MODULES.iter().chain(CORAZA_MODULES) {
             assert!(root.join(module).join("go.mod").is_file(), "{module}");
         }
         for folder in GO_FOLDERS {

@@ -153,6 +153,20 @@ pub const GO: TestDependency = TestDependency {
     probe: || says("go", &["version"], &[]),
 };
 
+/// The Go modules of the example filter with Coraza and of its tests, which the Go command fetches.
+pub const CORAZA: TestDependency = TestDependency {
+    name: "Coraza",
+    remedy: FROM_REGISTRY,
+    probe: || {
+        let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        for folder in ["examples/filters/go-coraza", "tests/waf"] {
+            let list = ["list", "-deps", "-test", "-f", "{{.ImportPath}}", "./..."];
+            output_of(Command::new("go").args(list).current_dir(tree.join(folder)))?;
+        }
+        Ok(())
+    },
+};
+
 /// Validator of OpenAPI documents, a Python package.
 pub const OPENAPI_VALIDATOR: TestDependency = TestDependency {
     name: "openapi-spec-validator",
