@@ -1,8 +1,5 @@
 //! Crossings: enters a module's hooks for a phase of an exchange, and turns their results into a verdict.
 
-use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
-
 use eddy_filter::{
     Direction, EditLog, EndedExchange, ExchangeView, FilterEdit, FilterInvocation, LibraryCall, Phase,
     Verdict,
@@ -14,6 +11,7 @@ use super::instance::InstanceTable;
 use super::stream::{self, PausedMessage, RequestedActions, Stream};
 use super::{call, events, host};
 use crate::failure::GuestFailure;
+use crate::guest::enter_steps;
 use crate::thread::prepare_thread;
 
 /// Enters the filters of a call until one does not continue.
@@ -22,36 +20,7 @@ pub(super) fn run(table: &InstanceTable, call: &mut LibraryCall<'_>) {
     for ended in call.ended {
         end(ended);
     }
-    call.stopped = call.steps.len();
-    let Some(view) = call.view else { return };
-    for index in 0..call.steps.len() {
-        let Some(mut step) = call.steps.get(index).copied() else { break };
-        call.current.store(step.id, Relaxed);
-        let started = call.is_sampled.then(Instant::now);
-        let base = call.edits.len();
-        let position = u16::try_from(index).unwrap_or(u16::MAX);
-        step.verdict = match enter(table, call, view, &mut step, position) {
-            Ok(verdict) => verdict,
-            Err(why) => {
-                call.edits.bytes_mut().truncate(base);
-                // If the log has no room for the reason, it is omitted.
-                let _ = call.edits.push(position, &why.edit());
-                Verdict::Fault
-            }
-        };
-        if let Some(started) = started {
-            step.nanos = u32::try_from(started.elapsed().as_nanos()).unwrap_or(u32::MAX);
-        }
-        let verdict = step.verdict;
-        if let Some(place) = call.steps.get_mut(index) {
-            *place = step;
-        }
-        if verdict != Verdict::Continue && view.phase != Phase::Log {
-            call.stopped = index;
-            break;
-        }
-    }
-    call.current.store(0, Relaxed);
+    enter_steps(call, |call, view, step, position| enter(table, call, view, step, position));
 }
 
 /// Enters one filter.

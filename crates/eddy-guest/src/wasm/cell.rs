@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use eddy_filter::{
     Direction, EndedExchange, ExchangeView, FilterInvocation, FilterLogLevel, LibraryCall, Phase, StreamPart,
@@ -20,7 +19,7 @@ use super::module::ModuleShared;
 use super::settings::Isolation;
 use super::standby_instances::StandbyInstances;
 use crate::failure::GuestFailure;
-use crate::guest::index_of;
+use crate::guest::{enter_steps, index_of};
 use crate::message_view::MessageSection;
 
 /// State of a module on one worker.
@@ -83,36 +82,7 @@ impl WorkerInstance {
         for ended in call.ended {
             self.end(module, ended);
         }
-        call.stopped = call.steps.len();
-        let Some(view) = call.view else { return };
-        for index in 0..call.steps.len() {
-            let Some(mut step) = call.steps.get(index).copied() else { break };
-            call.current.store(step.id, std::sync::atomic::Ordering::Relaxed);
-            let started = call.is_sampled.then(Instant::now);
-            let base = call.edits.len();
-            let position = u16::try_from(index).unwrap_or(u16::MAX);
-            step.verdict = match self.enter(module, call, view, &mut step, position) {
-                Ok(verdict) => verdict,
-                Err(why) => {
-                    call.edits.bytes_mut().truncate(base);
-                    // If the log has no room for the reason, it is omitted.
-                    let _ = call.edits.push(position, &why.edit());
-                    Verdict::Fault
-                }
-            };
-            if let Some(started) = started {
-                step.nanos = u32::try_from(started.elapsed().as_nanos()).unwrap_or(u32::MAX);
-            }
-            let verdict = step.verdict;
-            if let Some(place) = call.steps.get_mut(index) {
-                *place = step;
-            }
-            if verdict != Verdict::Continue && view.phase != Phase::Log {
-                call.stopped = index;
-                break;
-            }
-        }
-        call.current.store(0, std::sync::atomic::Ordering::Relaxed);
+        enter_steps(call, |call, view, step, position| self.enter(module, call, view, step, position));
     }
 
     /// Enters one filter.
