@@ -1,14 +1,7 @@
 //! Interface of guests: libraries that create filters, in any language.
 
-use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
+use eddy_filter::{ExchangeView, FilterInfo, FilterLibrary, LibraryKeepAlive, LoadError, LoadResult};
 
-use eddy_filter::{
-    ExchangeView, FilterInfo, FilterInvocation, FilterLibrary, LibraryCall, LibraryKeepAlive, LoadError,
-    LoadResult, Phase, Verdict,
-};
-
-use crate::failure::GuestFailure;
 use crate::reclaim::ReclaimQueue;
 
 /// Library whose filters are created from a configuration.
@@ -60,49 +53,6 @@ pub(crate) fn plain_names(filters: &[String]) -> Vec<&str> {
     let is_known = |name: &str| filters.iter().any(|known| known == name);
     let is_plain = |known: &&str| known.rsplit_once(':').is_none_or(|(_, name)| !is_known(name));
     filters.iter().map(String::as_str).filter(is_plain).collect()
-}
-
-/// Enters the filters of a call, each by `enter` with its step and index, until one does not continue. The edits of a
-/// filter that fails are dropped.
-pub(crate) fn enter_steps<'c>(
-    call: &mut LibraryCall<'c>,
-    mut enter: impl FnMut(
-        &mut LibraryCall<'c>,
-        &ExchangeView<'c>,
-        &mut FilterInvocation,
-        u16,
-    ) -> Result<Verdict, GuestFailure>,
-) {
-    call.stopped = call.steps.len();
-    let Some(view) = call.view else { return };
-    for index in 0..call.steps.len() {
-        let Some(mut step) = call.steps.get(index).copied() else { break };
-        call.current.store(step.id, Relaxed);
-        let started = call.is_sampled.then(Instant::now);
-        let base = call.edits.len();
-        let position = u16::try_from(index).unwrap_or(u16::MAX);
-        step.verdict = match enter(call, view, &mut step, position) {
-            Ok(verdict) => verdict,
-            Err(why) => {
-                call.edits.bytes_mut().truncate(base);
-                // If the log has no room for the reason, it is omitted.
-                let _ = call.edits.push(position, &why.edit());
-                Verdict::Fault
-            }
-        };
-        if let Some(started) = started {
-            step.nanos = u32::try_from(started.elapsed().as_nanos()).unwrap_or(u32::MAX);
-        }
-        let verdict = step.verdict;
-        if let Some(place) = call.steps.get_mut(index) {
-            *place = step;
-        }
-        if verdict != Verdict::Continue && view.phase != Phase::Log {
-            call.stopped = index;
-            break;
-        }
-    }
-    call.current.store(0, Relaxed);
 }
 
 /// Returns the scheme of the client's request.

@@ -19,6 +19,7 @@ mod metric;
 mod native;
 mod reclaim;
 mod signature;
+mod steps;
 mod stop;
 mod thread;
 mod wasm;

@@ -205,7 +205,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
             &["stop"],
             &["dynamic_module", "linear"],
             &["lua", "native", "wasm"],
-            &["message_view"],
+            &["message_view", "steps"],
             &["engine", "failure", "guest", "signature"],
             &["reclaim", "thread"],
             &["lock", "metric"],

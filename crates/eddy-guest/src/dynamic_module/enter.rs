@@ -11,7 +11,7 @@ use super::instance::InstanceTable;
 use super::stream::{self, PausedMessage, RequestedActions, Stream};
 use super::{call, events, host};
 use crate::failure::GuestFailure;
-use crate::guest::enter_steps;
+use crate::steps::enter_steps;
 use crate::thread::prepare_thread;
 
 /// Enters the filters of a call until one does not continue.

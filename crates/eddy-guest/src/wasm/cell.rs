@@ -19,8 +19,9 @@ use super::module::ModuleShared;
 use super::settings::Isolation;
 use super::standby_instances::StandbyInstances;
 use crate::failure::GuestFailure;
-use crate::guest::{enter_steps, index_of};
+use crate::guest::index_of;
 use crate::message_view::MessageSection;
+use crate::steps::enter_steps;
 
 /// State of a module on one worker.
 #[derive(Default)]
